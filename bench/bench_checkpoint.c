@@ -12,11 +12,11 @@
 #include <tutti/tutti.h>
 
 #include "by_hand.h"
-#include "checkpoint/collector.h"
-#include "checkpoint/writer.h"
-#include "master/pack.h"
-#include "options/options.h"
-#include "rank/stats.h"
+#include "sim/checkpoint/collector.h"
+#include "sim/checkpoint/checkpoint_writer.h"
+#include "sim/checkpoint/packed_state.h"
+#include "base/options/options.h"
+#include "sim/stats.h"
 
 enum { UNITS = 100, STEPS = 100000, MOST = STEPS };
 #define STEP 1e-3

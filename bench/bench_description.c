@@ -16,7 +16,7 @@
 #include <time.h>
 #include <zip.h>
 
-#include "description/desc.h"
+#include "fmu/description/description.h"
 
 enum { ROUNDS = 5, BUFFER = 64 * 1024 };
 

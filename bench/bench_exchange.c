@@ -17,10 +17,10 @@
 #include <time.h>
 #include <tutti/tutti.h>
 
-#include "fmi/api2.h"
-#include "fmi/fmu.h"
-#include "options/options.h"
-#include "rank/stats.h"
+#include "fmu/api2.h"
+#include "fmu/fmu.h"
+#include "base/options/options.h"
+#include "sim/stats.h"
 
 enum { ROUNDS = 7 };
 #define STOP 2000.0

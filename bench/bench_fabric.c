@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "fabric/shared.h"
+#include "base/wall_clock.h"
+#include "sim/ranks/shared_fabric.h"
 
 enum { ROUNDS = 25, TRIPS = 20000, MOST_RANKS = 16 };
 #define BOUND 2.0

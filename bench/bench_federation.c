@@ -27,11 +27,11 @@
 #include <tutti/federate.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "fedpro/address.h"
-#include "fedpro/forms.h"
-#include "fedpro/server.h"
-#include "fedpro/service.h"
+#include "base/wall_clock.h"
+#include "hla/transport/transport_address.h"
+#include "hla/fedpro/payload.h"
+#include "hla/fedpro/fedpro_server.h"
+#include "hla/fedpro/fedpro_service.h"
 
 enum { ROUNDS = 15, TRIPS = 1000, MOST = 1000, CALL_BYTES = 60, BACK_BYTES = 80, LONGEST = 1 << 20 };
 #define BOUND 2.5      /* the aim is 2 */

@@ -13,9 +13,9 @@
 #include <tutti/tutti.h>
 
 #include "by_hand.h"
-#include "fmi/fmu.h"
-#include "options/options.h"
-#include "rank/stats.h"
+#include "fmu/fmu.h"
+#include "base/options/options.h"
+#include "sim/stats.h"
 
 enum { UNIT_STEPS = 200000, LEAST_STEPS = 1000 };
 #define STEP 1e-3

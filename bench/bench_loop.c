@@ -12,9 +12,9 @@
 #include <tutti/tutti.h>
 
 #include "by_hand.h"
-#include "fmi/fmu.h"
-#include "options/options.h"
-#include "rank/stats.h"
+#include "fmu/fmu.h"
+#include "base/options/options.h"
+#include "sim/stats.h"
 
 enum { ROUNDS = 7 };
 

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "conduct/launch/mpi.h"
-#include "fabric/module.h"
+#include "base/wall_clock.h"
+#include "run/launch/launch_mpi.h"
+#include "sim/ranks/mpi_interface.h"
 
 enum { ROUNDS = 15, TRIPS = 2000, WIDTH = 8, MOST_RANKS = 64 };
 #define BOUND 1.5

@@ -15,8 +15,8 @@
 #include <tutti/tutti.h>
 
 #include "by_hand.h"
-#include "fmi/fmu.h"
-#include "options/options.h"
+#include "fmu/fmu.h"
+#include "base/options/options.h"
 
 enum { ROUNDS = 7 };
 static const double h = 0.01; /* of all steps */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "fmi/fmu.h"
-#include "fmi/instance.h"
+#include "fmu/fmu.h"
+#include "fmu/instance.h"
 
 enum { ROUNDS = 300 };
 #define BOUND 1e-3 /* seconds of a point */

@@ -16,10 +16,10 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "base/clock.h"
-#include "fabric/tcp.h"
-#include "fabric/tcp_hub.h"
-#include "fabric/zap.h"
+#include "base/wall_clock.h"
+#include "sim/ranks/tcp_fabric.h"
+#include "sim/ranks/tcp_hub.h"
+#include "sim/ranks/curve_auth.h"
 
 enum { ROUNDS = 5, TRIPS = 4000, RING_TRIPS = 500, MOST_RANKS = 16, DOUBLES = 8 };
 #define BOUND 1.5

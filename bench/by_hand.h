@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "fmi/api2.h"
-#include "fmi/api3.h"
+#include "fmu/api2.h"
+#include "fmu/api3.h"
 
 #define X(name, ret, params, group) ret(*name) params;
 struct functions2 {

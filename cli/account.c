@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#include "conduct/content.h"
-#include "options/options.h"
-#include "tell/json.h"
+#include "run/content.h"
+#include "base/options/options.h"
+#include "apps/describe/json.h"
 
 void account_begin(struct account *account, const struct tutti_run_options *options)
 {

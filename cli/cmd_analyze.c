@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "placement.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "commands.h"
 #include "console.h"
-#include "master/coupling/coupling.h"
+#include "sim/coupling/coupling.h"
 #include "output.h"
 #include "run_options.h"
 #include "signals.h"
-#include "tell/analysis.h"
+#include "apps/describe/analysis_report.h"
 
 struct printer {
     bool json, cannot_run;

@@ -2,13 +2,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/str.h"
+#include "base/text.h"
 #include "commands.h"
 #include "console.h"
 #include "output.h"
 #include "run_options.h"
 #include "signals.h"
-#include "tell/check.h"
+#include "apps/describe/check.h"
 
 static void print_finding(void *context, const struct tt_check_finding *finding)
 {

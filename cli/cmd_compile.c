@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "commands.h"
-#include "compile/compile.h"
+#include "fmu/build/compile_fmu.h"
 #include "console.h"
 #include "output.h"
 #include "run_options.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 #include "base/fs.h"
 #include "base/tempdir.h"
 #include "commands.h"

@@ -5,11 +5,11 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
-#include "fmi/binary/binary.h"
-#include "fmi/state.h"
+#include "fmu/binary/binary.h"
+#include "fmu/fmi_state.h"
 #include "info.h"
 #include "run_options.h"
-#include "tell/info.h"
+#include "apps/describe/info.h"
 
 static bool incomplete;
 
@@ -100,7 +100,7 @@ static void print_counts(const struct tt_description *desc)
                desc->event_indicator_count, desc->event_indicator_count == 1 ? "" : "s");
 }
 
-/* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (rank/moving.c); *moving: how
+/* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (sim/start/moving_inputs.c); *moving: how
  * many those are. */
 static uint32_t count_held(const struct tt_description *desc, uint32_t *moving, const struct tt_var **first)
 {

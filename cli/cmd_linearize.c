@@ -5,7 +5,7 @@
 #include <tutti/tutti.h>
 
 #include "base/fs.h"
-#include "rank/stats.h"
+#include "sim/stats.h"
 #include "commands.h"
 #include "console.h"
 #include "linear.h"

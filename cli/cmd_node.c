@@ -11,14 +11,14 @@
 #include "base/crash.h"
 #include "base/number.h"
 #include "commands.h"
-#include "conduct/key_files.h"
-#include "conduct/node/node.h"
-#include "conduct/node/worker.h"
-#include "user/userdir.h"
+#include "run/key_files.h"
+#include "run/node/node_daemon.h"
+#include "run/node/worker_process.h"
+#include "base/user_folder.h"
 #include "console.h"
 #include "node_start.h"
-#include "study/guest.h"
-#include "tell/json.h"
+#include "apps/study/node_worker.h"
+#include "apps/describe/json.h"
 
 static volatile sig_atomic_t ended_by, drained;
 

@@ -11,7 +11,7 @@
 #include "display.h"
 #include "output.h"
 #include "plot_characters.h"
-#include "tell/plot/picture.h"
+#include "apps/plot/picture.h"
 #include "told_options.h"
 
 /* "svg" of "a.svg"; "" if there is none. */

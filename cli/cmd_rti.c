@@ -9,9 +9,9 @@
 #include "base/number.h"
 #include "commands.h"
 #include "console.h"
-#include "fedpro/forms.h"
-#include "fedpro/server.h"
-#include "fedpro/service.h"
+#include "hla/fedpro/payload.h"
+#include "hla/fedpro/fedpro_server.h"
+#include "hla/fedpro/fedpro_service.h"
 #include "rti_status.h"
 #include "service.h"
 

@@ -5,8 +5,8 @@
 #include <tutti/tutti.h>
 
 #include "base/fs.h"
-#include "base/str.h"
-#include "job/job.h"
+#include "base/text.h"
+#include "sim/job/job.h"
 #include "account.h"
 #include "commands.h"
 #include "compare_solvers.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "commands.h"
 #include "console.h"
 #include "launcher.h"

@@ -9,9 +9,9 @@
 #include <tutti/tutti.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "commands.h"
-#include "conduct/live_token.h"
+#include "run/live/live_token.h"
 #include "console.h"
 #include "watch_client.h"
 #include "watch_screen.h"

@@ -10,10 +10,10 @@
 
 #include "base/fs.h"
 #include "base/log.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "commands.h"
-#include "conduct/live_token.h"
-#include "user/userdir.h"
+#include "run/live/live_token.h"
+#include "base/user_folder.h"
 #include "console.h"
 #include "page.h"
 #include "service.h"

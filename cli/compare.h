@@ -3,7 +3,7 @@
 #ifndef TUTTI_CLI_COMPARE_H
 #define TUTTI_CLI_COMPARE_H
 
-#include "tell/comparison.h"
+#include "apps/describe/comparison_report.h"
 
 /* On standard output: a table of `most` variables, what else is to be known, and a closing line. False: out of memory. */
 bool compare_print(const struct tt_comparison_report *report, size_t most);

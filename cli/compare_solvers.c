@@ -9,7 +9,7 @@
 #include "commands.h"
 #include "console.h"
 #include "output.h"
-#include "rank/stats.h"
+#include "sim/stats.h"
 #include "signals.h"
 #include "solve/solver.h"
 

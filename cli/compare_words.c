@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/text.h"
 #include "compare.h"
 #include "display.h"
 

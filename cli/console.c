@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "options.h"
-#include "tell/json.h"
+#include "apps/describe/json.h"
 
 static atomic_bool progress_shown; /* threads of a node log, too */
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "console.h"
 
 static enum tutti_err add_cost(struct tutti_run_options *options, const char *name, double seconds)

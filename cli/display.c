@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/text.h"
 #include "console.h"
 
 enum { LABEL_COLUMNS = 13 };

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/kill.h"
-#include "base/str.h"
-#include "conduct/orphans.h"
+#include "base/child_signals.h"
+#include "base/text.h"
+#include "run/orphans.h"
 #include "console.h"
 #include "heir.h"
 #include "options.h"

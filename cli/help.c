@@ -5,7 +5,7 @@
 #include <tutti/tutti.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/text.h"
 #include "commands.h"
 #include "console.h"
 

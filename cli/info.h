@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "base/str.h"
-#include "description/desc.h"
-#include "fmi/fmu.h"
+#include "base/text.h"
+#include "fmu/description/description.h"
+#include "fmu/fmu.h"
 
 /* The words of a system; its exit status. */
 int info_print_system(const char *path, bool variables);

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "console.h"
-#include "fmi/state.h"
+#include "fmu/fmi_state.h"
 #include "info.h"
 #include "options.h"
-#include "tell/info.h"
+#include "apps/describe/info.h"
 
 static const char *attribute(const struct tt_named_system *file, const char *name)
 {

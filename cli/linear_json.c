@@ -9,7 +9,7 @@
 #include "console.h"
 #include "linear.h"
 #include "output.h"
-#include "tell/json.h"
+#include "apps/describe/json.h"
 
 /* Matrices up to this many rows and columns are also written row by row. */
 enum { MOST_DENSE = 100 };

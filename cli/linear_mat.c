@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/text.h"
 #include "console.h"
 #include "linear.h"
 #include "output.h"

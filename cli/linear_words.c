@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/text.h"
 #include "linear.h"
 
 enum { MOST_LISTED = 5 };

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
-#include "base/nearest.h"
-#include "base/str.h"
+#include "base/suggestion.h"
+#include "base/text.h"
 #include "commands.h"
 #include "launcher.h"
 #include "output.h"

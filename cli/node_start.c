@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/str.h"
-#include "conduct/key_files.h"
-#include "conduct/lines.h"
-#include "conduct/node/messages.h"
+#include "base/text.h"
+#include "run/key_files.h"
+#include "run/list_file.h"
+#include "run/node/node_protocol.h"
 #include "console.h"
 
 /* One line of the file: "[USER@]HOST [address=NAME] [ranks=N] [tutti=PATH]". */

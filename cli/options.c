@@ -7,9 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/nearest.h"
+#include "base/suggestion.h"
 #include "base/number.h"
-#include "base/str.h"
+#include "base/text.h"
 
 /* ---- the table of a command ---- */
 

@@ -4,7 +4,7 @@
 #ifndef TUTTI_CLI_OPTIONS_H
 #define TUTTI_CLI_OPTIONS_H
 
-#include "options/options.h"
+#include "base/options/options.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 

@@ -3,7 +3,7 @@
 #ifndef TUTTI_CLI_PAGE_H
 #define TUTTI_CLI_PAGE_H
 
-#include "web/web.h"
+#include "apps/web/web_server.h"
 
 extern const struct tt_web_asset page_assets[];
 extern const size_t page_asset_count; /* 0: it was built without Node.js */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "placement.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "output.h"
 
 static void print_units(const struct tt_placement_report *placement, int rank)

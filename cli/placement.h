@@ -3,7 +3,7 @@
 #ifndef TUTTI_CLI_PLACEMENT_H
 #define TUTTI_CLI_PLACEMENT_H
 
-#include "tell/placement.h"
+#include "apps/describe/placement_report.h"
 
 void placement_print(const struct tt_placement_report *placement);
 

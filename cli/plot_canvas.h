@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 struct plot_cell {
     unsigned char dots;   /* a bit per dot, as in Unicode's block of Braille patterns */

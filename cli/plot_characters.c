@@ -8,7 +8,7 @@
 
 #include "display.h"
 #include "plot_canvas.h"
-#include "tell/plot/layout.h"
+#include "apps/plot/picture_layout.h"
 
 enum {
     MOST_TICKS = 64,

@@ -3,7 +3,7 @@
 #ifndef TUTTI_CLI_PLOT_CHARACTERS_H
 #define TUTTI_CLI_PLOT_CHARACTERS_H
 
-#include "tell/plot/plot.h"
+#include "apps/plot/plot.h"
 
 TUTTI_CHECKED enum tutti_err plot_print_characters(FILE *out, const struct tt_plot *plot);
 

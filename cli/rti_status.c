@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "console.h"
-#include "fedpro/caller.h"
-#include "fedpro/credentials.h"
-#include "fedpro/forms.h"
-#include "tell/json.h"
+#include "hla/fedpro/fedpro_caller.h"
+#include "hla/fedpro/credentials.h"
+#include "hla/fedpro/payload.h"
+#include "apps/describe/json.h"
 
 enum { CONNECT = 1, CONNECT_WITH_CREDENTIALS = 2, STATUS = 512 };
 

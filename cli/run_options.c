@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 #include "base/log.h"
 #include "console.h"
 #include "costs.h"
-#include "fabric/keys.h"
+#include "sim/ranks/curve_keys.h"
 #include "launcher.h"
 #include "signals.h"
 

@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "base/crash.h"
 #include "base/thread.h"
-#include "fmi/blame.h"
-#include "fmi/instance.h"
+#include "fmu/crash_origin.h"
+#include "fmu/instance.h"
 #include "console.h"
 #include "guard.h"
 #include "launcher.h"

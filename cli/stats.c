@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "output.h"
-#include "tell/json.h"
+#include "apps/describe/json.h"
 
 static json_t *value_json(const struct tutti_statistic *statistic)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/str.h"
+#include "base/text.h"
 
 /* "label        text" of a format; text that cannot be made for want of memory is left out. */
 __attribute__((format(printf, 4, 5))) static void say(const struct display *display, const char *label,

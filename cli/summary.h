@@ -5,7 +5,7 @@
 
 #include <tutti/tutti.h>
 
-#include "rank/stats.h"
+#include "sim/stats.h"
 #include "display.h"
 
 /* `files` is what was run; `output` the result file as it was named, NULL if there is none, and `output_path` where it

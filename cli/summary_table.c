@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/text.h"
 #include "summary.h"
 
 /* So many units get a line each; --stats has all of them. */

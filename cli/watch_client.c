@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/address.h"
+#include "run/net/host_address.h"
 
 enum { LARGEST = 64 << 20 }; /* bytes of an event */
 

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "base/str.h"
+#include "base/text.h"
 
 struct watch_client {
     const char *address, *token; /* borrowed */

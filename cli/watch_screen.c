@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/number.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "console.h"
 #include "display.h"
 

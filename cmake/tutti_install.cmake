@@ -28,7 +28,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tutti-config.cmake ${CMAKE_CURRENT_BIN
 # The kit as it lies in the source tree, its models as examples, with FMI's declarations beside it.
 install(DIRECTORY kit/ DESTINATION ${tutti_kit_dir} COMPONENT dev
     FILES_MATCHING PATTERN *.h PATTERN *.c PATTERN *.cmake PATTERN models/*.txt PATTERN fmi-ls-manifest.xml)
-install(FILES src/fmi/api1.h src/fmi/api2.h src/fmi/api3.h DESTINATION ${tutti_kit_dir} COMPONENT dev)
+install(FILES src/fmu/api1.h src/fmu/api2.h src/fmu/api3.h DESTINATION ${tutti_kit_dir} COMPONENT dev)
 
 install(DIRECTORY ${CMAKE_BINARY_DIR}/share/man/ DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)
 foreach(shell bash-completion zsh fish)

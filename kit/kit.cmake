@@ -16,7 +16,7 @@ set(TUTTI_KIT_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 if(EXISTS ${TUTTI_KIT_DIR}/api2.h)
     set(TUTTI_KIT_API_DIR ${TUTTI_KIT_DIR} CACHE INTERNAL "")
 else()
-    set(TUTTI_KIT_API_DIR ${TUTTI_KIT_DIR}/../src/fmi CACHE INTERNAL "")
+    set(TUTTI_KIT_API_DIR ${TUTTI_KIT_DIR}/../src/fmu CACHE INTERNAL "")
 endif()
 
 # The folder below binaries/ of this machine: FMI 1.0 and 2.0 know two, FMI 3.0 names processor and system.

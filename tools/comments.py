@@ -6,7 +6,7 @@
 
 - An invariant is a line " *  M1  text" in the comment at the top of a file of src/. A number is defined once. In src/ and tests/
   a comment that names one (M1) names one that is defined.
-- A file that a comment names (macro.c, rank/agree.h) exists: some file of the project has that path, or ends with it.
+- A file that a comment names (macro.c, sim/rank_agree.h) exists: some file of the project has that path, or ends with it.
 - So does an identifier tutti_..., TUTTI_...: it is in the code. With a star (TUTTI_CAN_*) something begins with it.
 - The same for names in `backticks` of ARCHITECTURE.md, CONTRIBUTING.md, src/README.md and docs/."""
 import pathlib
@@ -141,19 +141,19 @@ def check(root):
 
 
 GOOD = {
-    "src/base/str.h": "/* str.h - texts.\n *\n *  S1  Always ends with 0.\n *  S2  See base/str.c, tt_text_copy, TUTTI_STR_*. */\n"
+    "src/base/text.h": "/* str.h - texts.\n *\n *  S1  Always ends with 0.\n *  S2  See base/text.c, tt_text_copy, TUTTI_STR_*. */\n"
     "char *tt_text_copy(void);\n#define TUTTI_STR_MOST 1\n",
-    "src/base/str.c": '/* S1; str.h. */\n',
-    "ARCHITECTURE.md": "`base/str.h` has `tt_text_copy`.\n",
+    "src/base/text.c": '/* S1; str.h. */\n',
+    "ARCHITECTURE.md": "`base/text.h` has `tt_text_copy`.\n",
 }
 # One fault each: the file, its text, and what the finding must say; None: this is no fault.
 FAULTS = [
-    ("src/fmi/x.c", "/* x.c - it.\n *\n *  S2  Another. */\n", "defines S2, as src/base/str.h does"),
-    ("src/fmi/x.c", "\n/* Kept: S3. */\n", "src/fmi/x.c:2: names the invariant S3"),
-    ("src/fmi/y.c", "/* As str.c and base/text.h say. */\n", "src/fmi/y.c:1: names base/text.h"),
-    ("src/fmi/y.c", "/* tutti_str_cut cuts. */\n", "names tutti_str_cut"),
-    ("src/fmi/y.c", "/* TUTTI_TEXT_* are none. */\n", "names TUTTI_TEXT_"),
-    ("src/fmi/y.c", 'const char *s = "tutti_nothing in nowhere.c"; /* T800, <sys/stat.h> */\n', None),
+    ("src/fmu/x.c", "/* x.c - it.\n *\n *  S2  Another. */\n", "defines S2, as src/base/text.h does"),
+    ("src/fmu/x.c", "\n/* Kept: S3. */\n", "src/fmu/x.c:2: names the invariant S3"),
+    ("src/fmu/y.c", "/* As str.c and base/text.h say. */\n", "src/fmu/y.c:1: names base/text.h"),
+    ("src/fmu/y.c", "/* tutti_str_cut cuts. */\n", "names tutti_str_cut"),
+    ("src/fmu/y.c", "/* TUTTI_TEXT_* are none. */\n", "names TUTTI_TEXT_"),
+    ("src/fmu/y.c", 'const char *s = "tutti_nothing in nowhere.c"; /* T800, <sys/stat.h> */\n', None),
     ("docs/x.md", "Look at `src/base/strings.h`.\n", "docs/x.md:1: names src/base/strings.h"),
     ("docs/x.md", "`src/base/NAME.h` is one, `src/base/sN.h` is none.\n", "docs/x.md:1: names src/base/sN.h"),
     ("docs/x.md", "Text on strings.h.\n```\nstrings.c\n```\n", None),

@@ -21,7 +21,7 @@ KIT_MAY = re.compile(r"(^|/)api[123]\.h$")
 PRINTS = "library code never prints: use tt_log or tt_fail"
 ENDS = "library code never ends the process: return an error"
 GLOBAL = "library code leaves the process as it is"
-KILLS = "a number may be anyone's: use base/kill.h, which knows own children"
+KILLS = "a number may be anyone's: use base/child_signals.h, which knows own children"
 LOCALE = "this follows the locale: use base/number.h"
 FORBIDDEN = [
     (r"v?printf|puts|putchar|perror|psignal", PRINTS),
@@ -34,11 +34,11 @@ FORBIDDEN = [(re.compile(r"(?<![\w.>])(%s)\s*\(" % names), why) for names, why i
 FORBIDDEN.append((re.compile(r"\b(stdout|stderr)\b"), PRINTS))
 FORBIDDEN_IN_COMMAND = [rule for rule in FORBIDDEN if rule[1] == KILLS]
 # A worker is a copy of the process, with its handlers for the end: those are for the process itself.
-ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("user/userdir.c", "getenv"),
-           ("conduct/launch/processes.c", "_exit"), ("conduct/node/keeper.c", "_exit"), ("keeper/holder.c", "_exit"),
-           ("confine/supervisor.c", "_exit"), ("confine/confine.c", "setenv"), ("confine/policy.c", "secure_getenv"),
-           ("study/way_forked.c", "_exit"), ("study/deputy.c", "_exit"), ("base/kill.c", "kill"),
-           ("web/reader.c", "_exit"), ("base/beside.c", "_exit")}
+ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("base/user_folder.c", "getenv"),
+           ("run/launch/launch_processes.c", "_exit"), ("run/node/keeper.c", "_exit"), ("fmu/fork_server/checkpoint_process.c", "_exit"),
+           ("base/sandbox/supervisor.c", "_exit"), ("base/sandbox/sandbox.c", "setenv"), ("base/sandbox/policy.c", "secure_getenv"),
+           ("apps/study/worker_forked.c", "_exit"), ("apps/study/fork_proxy.c", "_exit"), ("base/child_signals.c", "kill"),
+           ("apps/web/reader_process.c", "_exit"), ("base/child.c", "_exit")}
 
 # Calls that open something, and what must be among their arguments: a program that an FMU starts is to get nothing of ours.
 INHERITED = "a program that an FMU starts would get this: say %s"
@@ -92,7 +92,7 @@ def resolve(root, including, name):
     """The file of the project that a quoted include names, or None."""
     folders = [including.parent, root / "src", root / "kit", root / "cli", root / "include", root]
     if including.is_relative_to(root / "kit"):
-        folders.append(root / "src" / "fmi")  # installed, FMI's declarations lie beside the kit
+        folders.append(root / "src" / "fmu")  # installed, FMI's declarations lie beside the kit
     for base in folders:
         path = (base / name).resolve()
         if path.is_file() and path.is_relative_to(root.resolve()):
@@ -125,7 +125,7 @@ def check_includes(root, path, allowed, complain):
 
 
 def modules_of(root):
-    """Each module of src/ ("base/str": str.h and str.c) with those that it includes, and where it does so first."""
+    """Each module of src/ ("base/text": str.h and str.c) with those that it includes, and where it does so first."""
     src = (root / "src").resolve()
     modules = {}
     for path in sources(src):
@@ -210,7 +210,7 @@ def check(root):
         parts = path.relative_to(root / "src").parts
         if parts[0] in layers:
             below = {"src/" + layer for layer in layers[: layers.index(parts[0]) + 1]} | {"include"}
-            if parts[0] == "program":  # a module that is an FMU, made of the kit
+            if parts[:2] == ("unit", "program"):  # a module that is an FMU, made of the kit
                 below.add("kit")
             check_includes(root, path, lambda part, name, below=below: part in below, complain)
         elif len(parts) == 1:
@@ -227,20 +227,20 @@ def check(root):
         check_opens(root, path, complain)
     for path in sources(root / "kit"):
         check_includes(
-            root, path, lambda part, name: part == "kit" or (part == "src/fmi" and KIT_MAY.search(name)), complain
+            root, path, lambda part, name: part == "kit" or (part == "src/fmu" and KIT_MAY.search(name)), complain
         )
     return findings
 
 
-README = "| folder | what |\n|---|---|\n| `base/` | a |\n| `fmi/` | b |\n| `unit/` | c |\n\n| folder |\n| `cli/` | x |\n"
+README = "| folder | what |\n|---|---|\n| `base/` | a |\n| `fmu/` | b |\n| `unit/` | c |\n\n| folder |\n| `cli/` | x |\n"
 GOOD = {
     "src/README.md": README,
-    "src/base/str.h": "#include <stdio.h>\n",
-    "src/base/str.c": '#include "base/str.h"\n/* printf( and exit( in words */ const char *s = "abort()"; '
+    "src/base/text.h": "#include <stdio.h>\n",
+    "src/base/text.c": '#include "base/text.h"\n/* printf( and exit( in words */ const char *s = "abort()"; '
     "void f(void) { snprintf(0, 0, s); log->exit(1); tutti_exit(); }\n",
     "src/base/tempdir.c": 'char *f(void) { return getenv("TMPDIR"); }\n',
-    "src/fmi/api2.h": "",
-    "src/fmi/desc.h": '#include "base/str.h"\n#include <tutti/err.h>\n',
+    "src/fmu/api2.h": "",
+    "src/fmu/desc.h": '#include "base/text.h"\n#include <tutti/err.h>\n',
     "src/unit/unit.h": "",
     "src/unit/me.h": '#include "unit/part.h"\n',
     "src/unit/me.c": '#include "unit/me.h"\n#include "unit.h"\n/* #include "unit/user.h" */\n',
@@ -249,41 +249,41 @@ GOOD = {
     "src/unit/user.h": '#include "unit/me.h"\n',
     "include/tutti/err.h": '#include <stddef.h>\n#include "err2.h"\n',
     "include/tutti/err2.h": "",
-    "cli/main.c": '#include "fmi/desc.h"\n#include "cli.h"\n#include <tutti/err.h>\nint main(void) { printf("x"); }\n',
+    "cli/main.c": '#include "fmu/desc.h"\n#include "cli.h"\n#include <tutti/err.h>\nint main(void) { printf("x"); }\n',
     "cli/cli.h": "",
-    "kit/kit.c": '#include "kit.h"\n#include "fmi/api2.h"\n#include "api2.h"\n',
+    "kit/kit.c": '#include "kit.h"\n#include "fmu/api2.h"\n#include "api2.h"\n',
     "kit/kit.h": "",
 }
 # One fault each: the file (or several), its text, and what the finding must say; None: this is no fault.
 FAULTS = [
-    ("src/base/x.c", '#include "fmi/desc.h"\n', "src/base/x.c:1: must not include fmi/desc.h"),
-    ("src/base/x.c", '\n#include "../fmi/desc.h"\n', "src/base/x.c:2: must not include ../fmi/desc.h"),
-    ("src/fmi/x.c", '#include "unit/unit.h"\n', "must not include unit/unit.h"),
-    ("src/fmi/x.c", '#include "cli.h"\n', "must not include cli.h"),
-    ("src/fmi/x.c", '#include "missing.h"\n', "not in the project"),
+    ("src/base/x.c", '#include "fmu/desc.h"\n', "src/base/x.c:1: must not include fmu/desc.h"),
+    ("src/base/x.c", '\n#include "../fmu/desc.h"\n', "src/base/x.c:2: must not include ../fmu/desc.h"),
+    ("src/fmu/x.c", '#include "unit/unit.h"\n', "must not include unit/unit.h"),
+    ("src/fmu/x.c", '#include "cli.h"\n', "must not include cli.h"),
+    ("src/fmu/x.c", '#include "missing.h"\n', "not in the project"),
     ("src/new/x.c", "", "src/new has no line"),
     ("src/x.c", "", "belongs into a layer"),
-    ("src/fmi/x.c", '/* one\n   two */ void f(void) { printf("x"); }\n', "src/fmi/x.c:2: printf"),
-    ("src/fmi/x.c", 'void f(void) { fprintf(stderr, "x"); }\n', "stderr"),
-    ("src/fmi/x.c", "void f(void) { exit (1); }\n", "exit: library code never ends"),
-    ("src/fmi/x.c", "void f(void) { if (1) abort(); }\n", "abort"),
-    ("src/fmi/x.c", 'void f(void) { getenv("A"); }\n', "getenv"),
-    ("src/fmi/x.c", "void f(void) { kill(pid, 9); }\n", "kill: a number may be anyone's"),
+    ("src/fmu/x.c", '/* one\n   two */ void f(void) { printf("x"); }\n', "src/fmu/x.c:2: printf"),
+    ("src/fmu/x.c", 'void f(void) { fprintf(stderr, "x"); }\n', "stderr"),
+    ("src/fmu/x.c", "void f(void) { exit (1); }\n", "exit: library code never ends"),
+    ("src/fmu/x.c", "void f(void) { if (1) abort(); }\n", "abort"),
+    ("src/fmu/x.c", 'void f(void) { getenv("A"); }\n', "getenv"),
+    ("src/fmu/x.c", "void f(void) { kill(pid, 9); }\n", "kill: a number may be anyone's"),
     ("cli/x.c", "void f(void) { killpg(pid, 9); exit(1); }\n", "killpg: a number may be anyone's"),
-    ("src/fmi/x.c", 'double f(void) { return strtod("1", 0); }\n', "locale"),
-    ("src/fmi/x.c", 'void f(void) { fopen(p, "r"); }\n', "fopen: a program that an FMU starts"),
-    ("src/fmi/x.c", "void f(void) { fcntl(1, F_DUPFD, 3); }\n", "F_DUPFD_CLOEXEC"),
+    ("src/fmu/x.c", 'double f(void) { return strtod("1", 0); }\n', "locale"),
+    ("src/fmu/x.c", 'void f(void) { fopen(p, "r"); }\n', "fopen: a program that an FMU starts"),
+    ("src/fmu/x.c", "void f(void) { fcntl(1, F_DUPFD, 3); }\n", "F_DUPFD_CLOEXEC"),
     ("cli/x.c", "void f(void) { open(p, O_RDONLY); }\n", "say O_CLOEXEC"),
     ("cli/x.c", "void f(void) { x->open(p); *open(p); pipe2(p, O_CLOEXEC); fopen(p, \"re\"); }\n", None),
     ("src/unit/part.c", '\n#include "unit/me.h"\n', "src/unit/me.h:1: include cycle: unit/me -> unit/part -> unit/me"),
     ("src/unit/me.c", '#include "user.h"\n', "src/unit/me.c:1: include cycle: unit/me -> unit/user -> unit/me"),
     ("src/unit/part.h", '#include "user.h"\n', "cycle: unit/me -> unit/part -> unit/user -> unit/me"),
     ("src/unit/sub/x.h", '#include "unit/unit.h"\n', None),
-    ({f"src/fmi/f{i}.c": "" for i in range(59)}, "", "src/fmi:1: 61 files in one folder, at most 60"),
-    ({f"src/fmi/sub/f{i}.c": "" for i in range(60)}, "", None),
-    ("include/tutti/x.h", '#include "base/str.h"\n', "include/tutti/x.h:1: must not include"),
-    ("kit/x.c", '#include "base/str.h"\n', "kit/x.c:1: must not include"),
-    ("kit/x.c", '#include "fmi/desc.h"\n', "kit/x.c:1: must not include"),
+    ({f"src/fmu/f{i}.c": "" for i in range(59)}, "", "src/fmu:1: 61 files in one folder, at most 60"),
+    ({f"src/fmu/sub/f{i}.c": "" for i in range(60)}, "", None),
+    ("include/tutti/x.h", '#include "base/text.h"\n', "include/tutti/x.h:1: must not include"),
+    ("kit/x.c", '#include "base/text.h"\n', "kit/x.c:1: must not include"),
+    ("kit/x.c", '#include "fmu/desc.h"\n', "kit/x.c:1: must not include"),
     ("kit/x.c", '#include "desc.h"\n', "kit/x.c:1: must not include"),
     ("kit/x.c", "#include <tutti/err.h>\n", "kit/x.c:1: must not include"),
 ]

@@ -4,7 +4,7 @@
 
     make_hostile_archives.py FOLDER [--small]
 
-Used by tests/unit/archive/test_archive.c, which says what each must give, and for the seeds of the archive fuzzer (--small
+Used by tests/unit/fmu/archive/test_archive.c, which says what each must give, and for the seeds of the archive fuzzer (--small
 leaves out what is large or slow). The same bytes every time."""
 import io
 import pathlib

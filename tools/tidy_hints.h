@@ -5,7 +5,7 @@
 #ifndef TUTTI_TOOLS_TIDY_HINTS_H
 #define TUTTI_TOOLS_TIDY_HINTS_H
 
-#include "base/err.h"
+#include "base/fail.h"
 
 #define tt_fail(err, ...) ((void)tt_fail(err, __VA_ARGS__), (err))
 #define tt_fail_memory() ((void)tt_fail_memory(), TUTTI_ERR_MEMORY)

@@ -3,8 +3,8 @@
  * it costs to call is what a master has to be measured against. */
 #include <stdlib.h>
 
-#include "fmi/api2.h"
-#include "fmi/api3.h"
+#include "fmu/api2.h"
+#include "fmu/api3.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

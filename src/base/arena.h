@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base/arena.h - memory that is released all at once. One arena per description: nothing in it is freed alone. */
-#ifndef TUTTI_BASE_ARENA_H
-#define TUTTI_BASE_ARENA_H
+#ifndef TT_BASE_ARENA_H
+#define TT_BASE_ARENA_H
 
 #include <stddef.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* base/crash.h - what must still happen when the process dies under a foreign fault: results reach the disk. */
-#ifndef TUTTI_BASE_CRASH_H
-#define TUTTI_BASE_CRASH_H
+#ifndef TT_BASE_CRASH_H
+#define TT_BASE_CRASH_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 /* Registers an async-signal-safe action; TUTTI_ERR_LIMIT if there are too many. Thread-safe. */
 TUTTI_CHECKED enum tutti_err tt_crash_add(void (*action)(void *context), void *context);

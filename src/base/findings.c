@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/text.h"
 
 void tt_findings_add(struct tt_findings *findings, enum tt_severity severity, const char *file, unsigned line,
                      const char *format, ...)

@@ -2,10 +2,10 @@
 /* findings.h - what is wrong with a file, short of making it unusable.
  *
  * Readers go on where they can and report here; `tutti check` prints every line, `tutti run` warns once. */
-#ifndef TUTTI_BASE_FINDINGS_H
-#define TUTTI_BASE_FINDINGS_H
+#ifndef TT_BASE_FINDINGS_H
+#define TT_BASE_FINDINGS_H
 
-#include "base/err.h"
+#include "base/fail.h"
 
 enum tt_severity { TUTTI_FINDING_ERROR, TUTTI_FINDING_WARNING };
 

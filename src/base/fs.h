@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base/fs.h - the few file operations that the standard library lacks. Those for signal handlers say so. */
-#ifndef TUTTI_BASE_FS_H
-#define TUTTI_BASE_FS_H
+#ifndef TT_BASE_FS_H
+#define TT_BASE_FS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/text.h"
 
 static _Thread_local bool insists;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* base/log.h - formatting into a caller's log sink. A NULL log swallows everything. */
-#ifndef TUTTI_BASE_LOG_H
-#define TUTTI_BASE_LOG_H
+#ifndef TT_BASE_LOG_H
+#define TT_BASE_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <tutti/log.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 static inline bool tt_log_accepts(const struct tutti_log *log, enum tutti_log_level level)
 {

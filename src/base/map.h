@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* base/map.h - from names to numbers: an open-addressing hash table over borrowed strings. */
-#ifndef TUTTI_BASE_MAP_H
-#define TUTTI_BASE_MAP_H
+#ifndef TT_BASE_MAP_H
+#define TT_BASE_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 enum { TUTTI_MAP_NONE = -1 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/text.h"
 
 /* Where modules may be, one folder per line: beside the program, in lib/tutti next to its bin, and the same seen from this
  * library, which need not be a part of the program; last where they were to be installed. */

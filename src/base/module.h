@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* base/module.h - parts of Tutti that are loaded when they are wanted, so that nothing else needs their libraries. */
-#ifndef TUTTI_BASE_MODULE_H
-#define TUTTI_BASE_MODULE_H
+#ifndef TT_BASE_MODULE_H
+#define TT_BASE_MODULE_H
 
-#include "base/err.h"
+#include "base/fail.h"
 
 struct tt_module {
     const char *file;          /* "tutti_mpi.so" */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base/number.h - numbers as text, the same in every locale. */
-#ifndef TUTTI_BASE_NUMBER_H
-#define TUTTI_BASE_NUMBER_H
+#ifndef TT_BASE_NUMBER_H
+#define TT_BASE_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>

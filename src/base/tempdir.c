@@ -22,9 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/beside.h"
+#include "base/child.h"
 #include "base/fs.h"
-#include "base/str.h"
+#include "base/text.h"
 
 enum { GRACE_SECONDS = 60 };
 

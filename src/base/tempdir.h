@@ -5,12 +5,12 @@
  * All folders of a process lie in one, "$TMPDIR/tutti-PID-XXXXXX", mode 0700, on which the process holds a lock
  * (flock), so that a later process can tell an abandoned folder from one in use, and a process needs one descriptor
  * however many folders it has. It goes with the last folder in it. */
-#ifndef TUTTI_BASE_TEMPDIR_H
-#define TUTTI_BASE_TEMPDIR_H
+#ifndef TT_BASE_TEMPDIR_H
+#define TT_BASE_TEMPDIR_H
 
 #include <sys/types.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 struct tt_tempdir;
 

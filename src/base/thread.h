@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* thread.h - threads of our own, which are none of FMUs or libraries: a message about a crash tells them apart. */
-#ifndef TUTTI_BASE_THREAD_H
-#define TUTTI_BASE_THREAD_H
+#ifndef TT_BASE_THREAD_H
+#define TT_BASE_THREAD_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base/time.h - points of simulated time: compared here and nowhere else, made by multiplication, never by adding up. */
-#ifndef TUTTI_BASE_TIME_H
-#define TUTTI_BASE_TIME_H
+#ifndef TT_BASE_TIME_H
+#define TT_BASE_TIME_H
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* vector.h - arrays that grow. */
-#ifndef TUTTI_BASE_VECTOR_H
-#define TUTTI_BASE_VECTOR_H
+#ifndef TT_BASE_VECTOR_H
+#define TT_BASE_VECTOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/str.h"
+#include "base/text.h"
 
 enum { BUFFER = 64 * 1024, BUFFER_LARGEST = 8 * 1024 * 1024 };
 

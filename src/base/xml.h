@@ -4,14 +4,14 @@
  * For files that strangers wrote. A document type is refused, so there are no entities to expand, and nothing outside
  * of the file is ever read. Depth, attributes, elements, the size of one tag and the memory of the parser are bounded;
  * beyond a bound the error is TUTTI_ERR_LIMIT. */
-#ifndef TUTTI_BASE_XML_H
-#define TUTTI_BASE_XML_H
+#ifndef TT_BASE_XML_H
+#define TT_BASE_XML_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
-#include "base/reader.h"
+#include "base/fail.h"
+#include "base/byte_source.h"
 
 enum {
     TUTTI_XML_DEPTH = 128,                  /* elements inside each other */

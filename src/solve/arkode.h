@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* arkode.h - between arkode.c, which takes the steps, and arkode_dense.c, which says what was between their ends. */
-#ifndef TUTTI_SOLVE_ARKODE_H
-#define TUTTI_SOLVE_ARKODE_H
+#ifndef TT_SOLVE_ARKODE_H
+#define TT_SOLVE_ARKODE_H
 
 #include "solve/sundials.h"
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "solve/jacobian.h"
-#include "solve/linear.h"
+#include "solve/lu.h"
 #include "solve/nordsieck.h"
 #include "solve/solver.h"
 

@@ -4,14 +4,14 @@
  *
  * What is looked at is the excess of each: how far it is on the way out of its domain, which it has left if this is > 0. The
  * first such time is bracketed until its ends are neighbours; the point is the right end, where the change is seen. */
-#ifndef TUTTI_SOLVE_CROSSING_H
-#define TUTTI_SOLVE_CROSSING_H
+#ifndef TT_SOLVE_CROSSING_H
+#define TT_SOLVE_CROSSING_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 struct tt_crossing {
     size_t count;

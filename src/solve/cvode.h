@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cvode.h - what a solver that is made of CVODE's two methods (switch.c) asks of them. */
-#ifndef TUTTI_SOLVE_CVODE_H
-#define TUTTI_SOLVE_CVODE_H
+/* cvode.h - what a solver that is made of CVODE's two methods (stiff_switch.c) asks of them. */
+#ifndef TT_SOLVE_CVODE_H
+#define TT_SOLVE_CVODE_H
 
 #include "solve/solver.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "solve/jacobian.h"
-#include "solve/linear.h"
+#include "solve/lu.h"
 #include "solve/solver.h"
 
 enum { ITERATIONS_MAX = 20 };

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solve/linear.h"
+#include "solve/lu.h"
 
 static enum tutti_err jacobian_check_problem(const struct tt_ode *ode)
 {

@@ -3,8 +3,8 @@
  *
  * Columns that share no row are evaluated together (Curtis, Powell, Reid 1974; Andersson 2016 section 9.1.1): in one directional
  * derivative, or in one difference of right-hand sides. */
-#ifndef TUTTI_SOLVE_JACOBIAN_H
-#define TUTTI_SOLVE_JACOBIAN_H
+#ifndef TT_SOLVE_JACOBIAN_H
+#define TT_SOLVE_JACOBIAN_H
 
 #include "solve/pattern.h"
 #include "solve/solver.h"

@@ -11,8 +11,8 @@
  *
  * leaves the values before t_n as they are. xi* makes l'(0) = 1 + 1/2 + ... + 1/q, which is then the same for all
  * sequences of steps: the leading coefficient. */
-#ifndef TUTTI_SOLVE_NORDSIECK_H
-#define TUTTI_SOLVE_NORDSIECK_H
+#ifndef TT_SOLVE_NORDSIECK_H
+#define TT_SOLVE_NORDSIECK_H
 
 #include <stddef.h>
 

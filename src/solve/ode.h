@@ -3,15 +3,15 @@
  *
  * The code that poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tt_ode; solvers know
  * nothing else. Jacobians are made of it by jacobian.h. */
-#ifndef TUTTI_SOLVE_ODE_H
-#define TUTTI_SOLVE_ODE_H
+#ifndef TT_SOLVE_ODE_H
+#define TT_SOLVE_ODE_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 /* How an evaluation ended; the numbers are those that SUNDIALS expects of its callbacks. */
 enum tt_eval {

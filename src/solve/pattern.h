@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* pattern.h - where a matrix is not zero, and which of its columns can be evaluated together. */
-#ifndef TUTTI_SOLVE_PATTERN_H
-#define TUTTI_SOLVE_PATTERN_H
+#ifndef TT_SOLVE_PATTERN_H
+#define TT_SOLVE_PATTERN_H
 
 #include <stdbool.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 #include "solve/ode.h"
 
 /* A list of places to make a pattern of; any order, repeated or not. */

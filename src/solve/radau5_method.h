@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* radau5_method.h - the numbers of Radau IIA of order 5: Hairer, Wanner, Solving ODEs II (2nd ed. 1996), IV.5, IV.8. */
-#ifndef TUTTI_SOLVE_RADAU5_METHOD_H
-#define TUTTI_SOLVE_RADAU5_METHOD_H
+#ifndef TT_SOLVE_RADAU5_METHOD_H
+#define TT_SOLVE_RADAU5_METHOD_H
 
 enum { TUTTI_RADAU5_STAGES = 3 };
 

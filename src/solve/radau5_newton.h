@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* radau5_newton.h - the implicit equations of a step of radau5, and its error estimate. */
-#ifndef TUTTI_SOLVE_RADAU5_NEWTON_H
-#define TUTTI_SOLVE_RADAU5_NEWTON_H
+#ifndef TT_SOLVE_RADAU5_NEWTON_H
+#define TT_SOLVE_RADAU5_NEWTON_H
 
 #include "solve/jacobian.h"
-#include "solve/linear.h"
+#include "solve/lu.h"
 #include "solve/radau5_method.h"
 
 enum { TUTTI_RADAU5_ITERATIONS = 7 }; /* at most; IV.8 says 7 to 10 */

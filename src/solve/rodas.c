@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "solve/jacobian.h"
-#include "solve/linear.h"
+#include "solve/lu.h"
 #include "solve/solver.h"
 
 enum { STAGES = 6, ATTEMPTS_MAX = 100 };

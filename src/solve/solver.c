@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/str.h"
-#include "options/options.h"
+#include "base/text.h"
+#include "base/options/options.h"
 
 const struct tt_solver_kind *const tt_solver_kinds[] = {
 #define LISTED(name, word, meaning) &tt_solver_##name,

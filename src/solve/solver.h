@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* solver.h - advances an initial value problem, one step of the method after another.
  *
- * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in TUTTI_SOLVERS (options/words.h), run `ctest -L solver`
+ * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in TUTTI_SOLVERS (base/options/option_words.h), run `ctest -L solver`
  * (the conformance suite measures its order and drives it as unit/me.c does). Events are not a solver's business: the
  * caller looks for them in the dense output, and restarts the solver after them.
  *
  * Life of a solver: new, restart, [step, interpolate ..., resume or restart ...], free. */
-#ifndef TUTTI_SOLVE_SOLVER_H
-#define TUTTI_SOLVE_SOLVER_H
+#ifndef TT_SOLVE_SOLVER_H
+#define TT_SOLVE_SOLVER_H
 
 #include <stdbool.h>
 
 #include "base/log.h"
-#include "options/words.h"
+#include "base/options/option_words.h"
 #include "solve/ode.h"
 
 struct tt_solver;

@@ -6,8 +6,8 @@
  *    SUNDIALS uses `x` as it likes.
  * 2. `fresh`: SUNDIALS has not been told of the last restart yet; step() does so first.
  * 3. SUNDIALS prints nothing: every memory block gets tt_sundials_ignore_message for its error handler before anything else. */
-#ifndef TUTTI_SOLVE_SUNDIALS_H
-#define TUTTI_SOLVE_SUNDIALS_H
+#ifndef TT_SOLVE_SUNDIALS_H
+#define TT_SOLVE_SUNDIALS_H
 
 #include <nvector/nvector_serial.h>
 #include <sundials/sundials_context.h>

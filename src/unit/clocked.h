@@ -3,10 +3,10 @@
  *
  * FMI lets them be read only while one of their clocks ticks. So they are read there, once, and whatever asks for them later (rows, programs,
  * federations) is told what was read. Variables that have no clock are the FMU's business. */
-#ifndef TUTTI_UNIT_CLOCKED_H
-#define TUTTI_UNIT_CLOCKED_H
+#ifndef TT_UNIT_CLOCKED_H
+#define TT_UNIT_CLOCKED_H
 
-#include "base/remembered.h"
+#include "base/rollback_list.h"
 #include "unit/signals.h"
 
 struct tt_unit;

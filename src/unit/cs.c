@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Co-Simulation: the FMU brings its own solver; the unit brings order (fmi/state.h) and what one version lacks. */
+/* Co-Simulation: the FMU brings its own solver; the unit brings order (fmu/fmi_state.h) and what one version lacks. */
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "unit/ramp.h"
 #include "unit/replay.h"
 #include "unit/stop_time.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/beside.h"
+#include "base/child.h"
 
 enum { PATIENCE = 60 /* seconds for a test in a child process */ };
 

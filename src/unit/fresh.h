@@ -4,8 +4,8 @@
  * They get the settings and inputs of the run's unit and start at the run's start. They live in a child process, since some FMUs cannot be
  * instantiated twice, crash or hang; FMUs that run in a process of their own anyway are instantiated there. A confined process has no
  * children, and FMUs with canBeInstantiatedOnlyOncePerProcess have no further instances: these are not tested. */
-#ifndef TUTTI_UNIT_FRESH_H
-#define TUTTI_UNIT_FRESH_H
+#ifndef TT_UNIT_FRESH_H
+#define TT_UNIT_FRESH_H
 
 #include "unit/unit.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "base/number.h"
 #include "base/time.h"
 #include "unit/me_derivatives.h"
@@ -15,7 +15,7 @@
 #include "unit/me_extra.h"
 #include "unit/me_linear.h"
 #include "unit/me_solution.h"
-#include "unit/sensitivity.h"
+#include "unit/me_sensitivity.h"
 
 /* Averages over the present step (Lacoursiere 2017 eq. 1): integral of the states since step_start. */
 struct me_average {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/str.h"
+#include "base/text.h"
 #include "base/vector.h"
 
 enum tutti_err tt_me_model_axis_init(struct tt_me_axis *axis, size_t count)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* me_axis.h - variables of an FMU as an axis of a matrix: states, derivatives, inputs, outputs, one row or column per
  * scalar; arrays are several. */
-#ifndef TUTTI_UNIT_ME_AXIS_H
-#define TUTTI_UNIT_ME_AXIS_H
+#ifndef TT_UNIT_ME_AXIS_H
+#define TT_UNIT_ME_AXIS_H
 
 #include "solve/pattern.h"
 #include "unit/unit.h"

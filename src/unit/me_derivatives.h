@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* me_derivatives.h - derivatives of outputs of a Model Exchange unit: by time, along the solution, and by inputs.
  * Directional derivatives of the FMU where it has them, else differences. */
-#ifndef TUTTI_UNIT_ME_DERIVATIVES_H
-#define TUTTI_UNIT_ME_DERIVATIVES_H
+#ifndef TT_UNIT_ME_DERIVATIVES_H
+#define TT_UNIT_ME_DERIVATIVES_H
 
 #include "unit/me_solution.h"
 

@@ -11,8 +11,8 @@
  *
  * Against chatter by rounding, a domain of z <= 0 is left only at z > HYSTERESIS times the largest |z| seen. What still
  * chatters is the model's own: after so many state events in so short a time the run ends, naming the indicator. */
-#ifndef TUTTI_UNIT_ME_EVENTS_H
-#define TUTTI_UNIT_ME_EVENTS_H
+#ifndef TT_UNIT_ME_EVENTS_H
+#define TT_UNIT_ME_EVENTS_H
 
 #include "solve/crossing.h"
 #include "unit/me_solution.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* me_extra.h - equations that a program adds to those of a Model Exchange FMU (<tutti/extra.h>). The vector of the solver
  * is then (x, p), and its Jacobian ((A, 0), (0, dr/dp)) as in Andersson 2016 eq. 9.17. */
-#ifndef TUTTI_UNIT_ME_EXTRA_H
-#define TUTTI_UNIT_ME_EXTRA_H
+#ifndef TT_UNIT_ME_EXTRA_H
+#define TT_UNIT_ME_EXTRA_H
 
 #include <tutti/extra.h>
 

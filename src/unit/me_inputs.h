@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* me_inputs.h - inputs of a Model Exchange unit that move inside a step, as polynomials in time: scalars and arrays, Float64 and
  * Float32. */
-#ifndef TUTTI_UNIT_ME_INPUTS_H
-#define TUTTI_UNIT_ME_INPUTS_H
+#ifndef TT_UNIT_ME_INPUTS_H
+#define TT_UNIT_ME_INPUTS_H
 
-#include "fmi/instance.h"
+#include "fmu/instance.h"
 #include "unit/unit.h"
 
 /* A continuous input, or an element of one: u(t) = value + sum of derivatives[k - 1] (t - since)^k / k!. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/str.h"
+#include "base/text.h"
 
 /* The rows of `top`, then those of `bottom`. */
 static enum tutti_err stack_patterns(const struct tt_pattern *top, const struct tt_pattern *bottom,

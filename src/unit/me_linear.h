@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* me_linear.h - A, B, C, D of a Model Exchange FMU where it stands. A program's extra equations get one as their struct
  * tutti_model (<tutti/extra.h>). */
-#ifndef TUTTI_UNIT_ME_LINEAR_H
-#define TUTTI_UNIT_ME_LINEAR_H
+#ifndef TT_UNIT_ME_LINEAR_H
+#define TT_UNIT_ME_LINEAR_H
 
-#include "unit/linear.h"
+#include "unit/state_space.h"
 #include "unit/me_model.h"
 
 /* Derivatives above outputs, by states or by inputs: A over C, B over D. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/suggestion.h"
 #include "base/number.h"
 #include "base/time.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* me_model.h - a Model Exchange FMU as an initial value problem: where it stands, its states, derivatives and inputs. */
-#ifndef TUTTI_UNIT_ME_MODEL_H
-#define TUTTI_UNIT_ME_MODEL_H
+#ifndef TT_UNIT_ME_MODEL_H
+#define TT_UNIT_ME_MODEL_H
 
-#include "fmi/instance.h"
+#include "fmu/instance.h"
 #include "solve/ode.h"
 #include "solve/solver.h"
 #include "unit/me_axis.h"

@@ -5,8 +5,8 @@
  *  E1  t <= front; while they differ, t lies in the solver's last step.
  *  E2  completedIntegratorStep is called once for every step of the solver that the unit passes, at its end, or
  *      where the unit leaves it early (event, new inputs): `open` is false then. */
-#ifndef TUTTI_UNIT_ME_SOLUTION_H
-#define TUTTI_UNIT_ME_SOLUTION_H
+#ifndef TT_UNIT_ME_SOLUTION_H
+#define TT_UNIT_ME_SOLUTION_H
 
 #include "solve/solver.h"
 #include "unit/me_model.h"

@@ -6,8 +6,8 @@
  * its beginning. If states and outputs of both are the same to the bit, a third one has inputs that are held at the end of each step: only
  * where that makes a difference, so that the inputs matter, does the FMU ignore the derivatives. An FMU that does not costs one step of two
  * instances. */
-#ifndef TUTTI_UNIT_RAMP_H
-#define TUTTI_UNIT_RAMP_H
+#ifndef TT_UNIT_RAMP_H
+#define TT_UNIT_RAMP_H
 
 #include "unit/fresh.h"
 

@@ -7,8 +7,8 @@
  * those recorded end it.
  *
  * The record is held in memory. A step with a few inputs and outputs takes some 60 bytes. */
-#ifndef TUTTI_UNIT_REPLAY_H
-#define TUTTI_UNIT_REPLAY_H
+#ifndef TT_UNIT_REPLAY_H
+#define TT_UNIT_REPLAY_H
 
 #include "unit/unit.h"
 

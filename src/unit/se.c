@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Scheduled Execution: the FMU has model partitions, which its importer activates. Between two of them nothing happens in it, so that a step
- * is a move of the unit's time; partitions are activated where their clocks tick (rank/ticks.h). */
+ * is a move of the unit's time; partitions are activated where their clocks tick (sim/ticks.h). */
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "base/number.h"
 #include "unit/unit.h"
 
@@ -172,7 +172,7 @@ static __attribute__((noinline)) enum tutti_err se_compute_measured(struct se *s
                                                                     const struct tt_model_partition *partition,
                                                                     struct tt_fmi_call_modes_watch *watch, double t)
 {
-    static const double seconds_per_measurement = 20e-6; /* as for do-steps (common.c) */
+    static const double seconds_per_measurement = 20e-6; /* as for do-steps (unit_common.c) */
     struct tt_unit_counts *counts = &se->unit.counts;
     double before = tt_wall_clock_now();
     TRY(tt_instance_clocks_compute(partition, watch, t));

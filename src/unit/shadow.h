@@ -2,8 +2,8 @@
 /* shadow.h - a unit that lives on another rank. It can do what the unit there can, by what its rank told; every call is done
  * and without effect, and a step ends where it should. What the real unit makes of it comes by the fabric. Masters need not
  * ask whose a unit is, except where they decide, and where they would waste time. */
-#ifndef TUTTI_UNIT_SHADOW_H
-#define TUTTI_UNIT_SHADOW_H
+#ifndef TT_UNIT_SHADOW_H
+#define TT_UNIT_SHADOW_H
 
 #include "unit/unit.h"
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* signals.h - some variables of one unit, laid out so that reading or writing them takes one FMI call per type. */
-#ifndef TUTTI_UNIT_SIGNALS_H
-#define TUTTI_UNIT_SIGNALS_H
+#ifndef TT_UNIT_SIGNALS_H
+#define TT_UNIT_SIGNALS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/err.h"
-#include "base/parcel.h"
-#include "description/desc.h"
+#include "base/fail.h"
+#include "base/bytes.h"
+#include "fmu/description/description.h"
 
 /* All variables of one type. */
 struct tt_block {

@@ -5,8 +5,8 @@
  * do-step, and change nothing in later ones. They are found without cost to others: states and continuous outputs are read at the start
  * and after two steps. Where one has moved in the first step and kept its very bits in the second one, two further instances make the same
  * steps, apart from the run (fresh.h): one with a stop time and one without. Only where that makes the difference is the FMU at fault. */
-#ifndef TUTTI_UNIT_STOP_TIME_H
-#define TUTTI_UNIT_STOP_TIME_H
+#ifndef TT_UNIT_STOP_TIME_H
+#define TT_UNIT_STOP_TIME_H
 
 #include "unit/fresh.h"
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/wall_clock.h"
 #include "base/number.h"
 #include "base/time.h"
-#include "unit/described.h"
+#include "unit/parameter_check.h"
 #include "unit/ramp.h"
-#include "unit/sampling.h"
+#include "unit/output_check.h"
 
 enum {
     MOST_POINTS = 501,

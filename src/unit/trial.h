@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* trial.h - an FMU is run to see whether it does what it says: for `tutti check --run`. */
-#ifndef TUTTI_UNIT_TRIAL_H
-#define TUTTI_UNIT_TRIAL_H
+#ifndef TT_UNIT_TRIAL_H
+#define TT_UNIT_TRIAL_H
 
 #include "base/findings.h"
 #include "unit/unit.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/str.h"
-#include "fmi/binary/binary.h"
-#include "fmi/binary/platform.h"
+#include "base/text.h"
+#include "fmu/binary/binary.h"
+#include "fmu/binary/platform.h"
 
 /* In order of preference: an FMU that brings its own solver uses it, unless an option asks for another. */
 static const struct tt_unit_kind *const kinds[] = {&tt_unit_cs, &tt_unit_me, &tt_unit_se};

@@ -7,23 +7,23 @@
  *
  * Life of a unit: new, set_up, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
  * free. Between steps: save, and restore any number of times. In place of enter_init ... exit_init: adopt. */
-#ifndef TUTTI_UNIT_UNIT_H
-#define TUTTI_UNIT_UNIT_H
+#ifndef TT_UNIT_UNIT_H
+#define TT_UNIT_UNIT_H
 
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 #include "base/log.h"
-#include "fmi/fmu.h"
-#include "fmi/instance.h"
-#include "fmi/partition.h"
-#include "fmi/triple.h"
-#include "options/words.h"
+#include "fmu/fmu.h"
+#include "fmu/instance.h"
+#include "fmu/model_partition.h"
+#include "fmu/batched_call.h"
+#include "base/options/option_words.h"
 #include "solve/solver.h"
-#include "system/setting.h"
+#include "model/system/setting.h"
 #include "unit/clocked.h"
 #include "unit/signals.h"
 
@@ -32,7 +32,7 @@ struct tt_linear;         /* linear.h */
 struct tt_unit_saved;     /* a point that a unit can go back to; the kind knows what is in it */
 struct tutti_extra;       /* <tutti/extra.h> */
 struct tt_replay;         /* replay.h */
-struct tt_me_sensitivity; /* sensitivity.h */
+struct tt_me_sensitivity; /* me_sensitivity.h */
 
 /* An absolute tolerance of one state. */
 struct tt_state_tolerance {
@@ -118,9 +118,8 @@ struct tt_unit_counts {
     unsigned long rejected, auxiliary,
         attributed;                 /* do-steps that were taken back, that only helped; told apart so far */
     struct tt_solver_counts solver; /* Model Exchange */
-    struct tt_solver_counts
-        beside;     /* ... of a second instance, which makes steps for this one (master/control/twin.h) */
-    double seconds; /* in the first `timed` do-steps; see tt_unit_record_time */
+    struct tt_solver_counts beside; /* ... of a second instance, which makes steps for this one (sim/control/twin.h) */
+    double seconds;                 /* in the first `timed` do-steps; see tt_unit_record_time */
     unsigned long timed, time_next; /* do-steps that `seconds` speaks for; the next one to be measured */
     /* By the caller that steps the unit. */
     double save_seconds, restore_seconds; /* all of it */
@@ -182,7 +181,7 @@ struct tt_unit_ticking {
     enum tutti_err (*before)(void *context);
     enum tutti_err (*after)(void *context);
     enum tutti_err (*update)(void *context); /* Scheduled Execution: in the callback of a partition */
-    /* Waits for partitions that are being computed in other threads (rank/tasks.h). */
+    /* Waits for partitions that are being computed in other threads (sim/tasks.h). */
     enum tutti_err (*rest)(void *context);
 };
 
@@ -240,12 +239,12 @@ struct tt_unit_kind {
     /* From t towards t + h. Never an error for a short step: see struct tt_fmi_step. */
     enum tutti_err (*step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *step);
     /* What set, step and get of these Float64 blocks (NULL: none) come to where nothing unusual happens, as a call triple
-     * (fmi/triple.h), for steps to which nothing goes back. False: such steps are not that simple. NULL: those of no unit of
+     * (fmu/batched_call.h), for steps to which nothing goes back. False: such steps are not that simple. NULL: those of no unit of
      * the kind are. Counts are the caller's. */
     bool (*make_triple)(struct tt_unit *unit, const struct tt_block *inputs, const struct tt_block *outputs,
                         struct tt_batched_call *triple);
-    /* Scheduled Execution: computes a partition of the unit's instance and reads what it is to read (fmi/partition.h), where the unit is. NULL:
-     * the kind has event mode, in which clocks tick (rank/ticks.h). */
+    /* Scheduled Execution: computes a partition of the unit's instance and reads what it is to read (fmu/model_partition.h), where the unit is. NULL:
+     * the kind has event mode, in which clocks tick (sim/ticks.h). */
     enum tutti_err (*activate)(struct tt_unit *unit, const struct tt_model_partition *partition,
                                struct tt_fmi_call_modes_watch *watch, double t);
     /* As step, of a unit that overlaps: the FMU may come back while it computes, *pending, and end_step, with the same times, waits for it;
@@ -298,10 +297,11 @@ struct tt_unit {
     bool notes_last;      /* steps note where the last own step of the solver begins: see back_to_last */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     unsigned directional_tests; /* of its directional derivatives, so far */
-    bool forgets;               /* it claims to save its state, and does not come back as it was (start/rehearse.h) */
-    bool unsteady;              /* ... or only if it is not told that it may be taken back beyond the start of a step */
-    bool undeclared;            /* outputs follow inputs at once that the model structure denies (start/undeclared.h) */
-    bool rushes;                /* its first step goes to the stop time (stop_time.h), and steps are errors */
+    bool forgets;  /* it claims to save its state, and does not come back as it was (sim/start/startup_tests.h) */
+    bool unsteady; /* ... or only if it is not told that it may be taken back beyond the start of a step */
+    bool
+        undeclared; /* outputs follow inputs at once that the model structure denies (sim/start/undeclared_dependencies.h) */
+    bool rushes; /* its first step goes to the stop time (stop_time.h), and steps are errors */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double step_size; /* of the step that is made next, where derivatives of inputs are set for it */

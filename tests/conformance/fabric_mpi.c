@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "conduct/launch/mpi.h"
-#include "fabric/module.h"
+#include "run/launch/launch_mpi.h"
+#include "sim/ranks/mpi_interface.h"
 #include "fabric_ranks.h"
 
 const char *const fabric_name = "mpi";

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <tutti/err.h>
 
-#include "fabric/fabric.h"
+#include "sim/ranks/fabric.h"
 
 /* What a rank reported, all of it. */
 struct reported {

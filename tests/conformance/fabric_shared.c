@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that share memory: threads, or with PROCESSES forks of the test. With TEAMS they are one of two teams that do the same (fabric/team.h). */
+/* Ranks that share memory: threads, or with PROCESSES forks of the test. With TEAMS they are one of two teams that do the same (sim/ranks/team.h). */
 #include "test.h"
 
 #include <pthread.h>
@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fabric/shared.h"
-#include "fabric/team.h"
+#include "sim/ranks/shared_fabric.h"
+#include "sim/ranks/team.h"
 #include "fabric_ranks.h"
 
 #ifdef TEAMS

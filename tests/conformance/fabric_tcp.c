@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fabric/tcp_hub.h"
+#include "sim/ranks/tcp_hub.h"
 #include "fabric_ranks.h"
 #include "look.h"
 

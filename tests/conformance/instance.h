@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "fmi/fmu.h"
-#include "fmi/instance.h"
-#include "fmi/state.h"
+#include "fmu/fmu.h"
+#include "fmu/instance.h"
+#include "fmu/fmi_state.h"
 #include "conformance.h"
 
 /* What the FMU said, one line after another. */

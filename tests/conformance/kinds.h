@@ -5,8 +5,8 @@
 
 #include "test.h"
 
-#include "master/control/control.h"
-#include "master/coupling/coupling.h"
+#include "sim/control/control.h"
+#include "sim/coupling/coupling.h"
 
 #define NAMED(name, word, meaning) #name,
 enum { MOST_KINDS = 32 };

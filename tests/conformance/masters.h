@@ -3,18 +3,18 @@
 #ifndef TUTTI_TEST_MASTERS_H
 #define TUTTI_TEST_MASTERS_H
 
-#include "options/options.h"
-#include "rank/stats.h"
+#include "base/options/options.h"
+#include "sim/stats.h"
 #include "test.h"
 
 #include <stdlib.h>
 #include <tutti/run.h>
 
 #include "base/number.h"
-#include "base/str.h"
-#include "master/control/control.h"
-#include "master/coupling/coupling.h"
-#include "record/table.h"
+#include "base/text.h"
+#include "sim/control/control.h"
+#include "sim/coupling/coupling.h"
+#include "results/csv_table.h"
 #include "own_scratch.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

@@ -4,7 +4,7 @@
 #define TESTS_CONFORMANCE_RECORDER_H
 
 #include "conformance.h"
-#include "record/recorder.h"
+#include "results/recorder.h"
 #include "scratch.h"
 #include "test.h"
 

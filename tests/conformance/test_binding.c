@@ -2,7 +2,7 @@
 /* What every FMI binding must do, run on the kit's FMUs of one version (VERSION, the argument: "1cs", "2" or "3"). */
 #include "test.h"
 
-#include "fmi/component.h"
+#include "fmu/fmi_call_instance.h"
 #include "conformance.h"
 #include "instance.h"
 

@@ -4,10 +4,10 @@
 #include "test.h"
 
 #include "binding_me.h"
-#include "fmi/api1.h"
-#include "fmi/api2.h"
-#include "fmi/api3.h"
-#include "fmi/component.h"
+#include "fmu/api1.h"
+#include "fmu/api2.h"
+#include "fmu/api3.h"
+#include "fmu/fmi_call_instance.h"
 
 #define GET_DERIVATIVES BY_VERSION("GetDerivatives", "GetDerivatives", "GetContinuousStateDerivatives")
 #define PREFIX BY_VERSION("fmi", "fmi2", "fmi3")

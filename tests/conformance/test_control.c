@@ -5,7 +5,7 @@
 #include "kinds.h"
 #include "masters.h"
 #include "masters_log.h"
-#include "rank/stats.h"
+#include "sim/stats.h"
 
 #define KIND conformance_arguments[1]
 

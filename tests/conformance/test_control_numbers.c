@@ -5,7 +5,7 @@
 #include "masters.h"
 #include "masters_log.h"
 
-#include "master/control/stepper.h"
+#include "sim/step_size.h"
 
 static const double T = 0.5, RTOL = 1e-3, ATOL = 1e-4;
 

@@ -6,8 +6,8 @@
 #include "conformance.h"
 #include "masters.h"
 
-#include "master/coupling/coupling.h"
-#include "rank/stats.h"
+#include "sim/coupling/coupling.h"
+#include "sim/stats.h"
 
 #define KIND conformance_arguments[1]
 

@@ -6,7 +6,7 @@
 #include "kinds.h"
 #include "masters.h"
 
-#include "master/detect.h"
+#include "sim/detector.h"
 
 #define KIND conformance_arguments[1]
 

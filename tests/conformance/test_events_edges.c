@@ -2,7 +2,7 @@
 /* Events at awkward places and of awkward units, with masters that take steps back: pulses, events at points of all sorts,
  * steps that are refused or left early without any event, units that end the run, input files. */
 #include "masters.h"
-#include "rank/stats.h"
+#include "sim/stats.h"
 
 static const char *const couplings[] = {"jacobi", "seidel", "relax"};
 

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "fabric/fabric.h"
+#include "sim/ranks/fabric.h"
 #include "fabric_ranks.h"
 
 enum { MOST = 8, WIDTH = 5 }; /* ranks; doubles that each has */

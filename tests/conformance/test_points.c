@@ -5,8 +5,8 @@
 #include "kinds.h"
 #include "masters.h"
 
-#include "api/simulation.h"
-#include "api/stepped.h"
+#include "apps/api/simulation.h"
+#include "apps/api/stepped.h"
 
 #define KIND conformance_arguments[1]
 

@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "record/result.h"
+#include "results/result.h"
 
 static void refuse_warning(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "record/result.h"
+#include "results/result.h"
 
 static char whole_path[128], mark_path[128];
 

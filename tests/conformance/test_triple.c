@@ -2,8 +2,8 @@
 /* Steps by call triples, in every version of FMI, beside the same steps by the functions of instance.h. */
 #include "test.h"
 
-#include "fmi/component.h"
-#include "fmi/triple.h"
+#include "fmu/fmi_call_instance.h"
+#include "fmu/batched_call.h"
 #include "instance.h"
 
 static const char *const versions[] = {"1cs", "2", "3"};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Plain steps go by the fast lane (src/master/lane.h); with --stats-exact every do-step is measured, and goes without it. Whatever FMUs
+"""Plain steps go by the fast lane (src/sim/fast.h); with --stats-exact every do-step is measured, and goes without it. Whatever FMUs
 do, both say and compute the same: exit status, messages, result, counts."""
 import json
 import pathlib

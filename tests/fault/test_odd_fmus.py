@@ -15,7 +15,7 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "system"))
 from command import DESCRIPTION, ROOT, CommandTest, kit_fmu  # noqa: E402
 
 FRAME = """
-#include "fmi/api3.h"
+#include "fmu/api3.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

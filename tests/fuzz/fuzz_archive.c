@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "archive/archive.h"
+#include "fmu/archive/archive.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

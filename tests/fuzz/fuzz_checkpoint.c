@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "checkpoint/collector.h"
+#include "sim/checkpoint/collector.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

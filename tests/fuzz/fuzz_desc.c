@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "description/desc.h"
+#include "fmu/description/description.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fmi/binary/elf.h"
+#include "fmu/binary/elf.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

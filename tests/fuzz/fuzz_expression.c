@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "expression/expression.h"
+#include "base/expr/expression.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fedpro/service.h"
+#include "hla/fedpro/fedpro_service.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fedpro/sessions.h"
+#include "hla/fedpro/sessions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

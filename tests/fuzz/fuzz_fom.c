@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rti/fom/merge.h"
+#include "hla/fom/fom_merge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Systems in formats of other tools: the first byte says which. */
-#include "foreign/assembly.h"
+#include "model/import/import.h"
 #include "ssp_fuzz.h"
 
 static size_t walk(const struct tt_import *a)

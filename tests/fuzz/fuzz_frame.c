@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fabric/channel.h"
-#include "fabric/frame.h"
+#include "sim/ranks/channel.h"
+#include "sim/ranks/tcp_frame.h"
 
 enum { MOST = 8, VALUES = 4096 };
 

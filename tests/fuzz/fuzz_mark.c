@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/output.h"
+#include "results/output.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

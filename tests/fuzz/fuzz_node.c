@@ -19,10 +19,10 @@
 
 #include "base/fs.h"
 #include "base/tempdir.h"
-#include "conduct/key_files.h"
-#include "conduct/node/job.h"
-#include "conduct/node/session.h"
-#include "conduct/launch/nodes_parts.h"
+#include "run/key_files.h"
+#include "run/node/node_job.h"
+#include "run/node/node_session.h"
+#include "run/launch/nodes.h"
 
 enum { MOST_RANKS = 8, MOST_FILES = 16 };
 static const char STAND[] = "the stand-in of an FMU";

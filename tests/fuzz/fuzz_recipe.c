@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/tempdir.h"
-#include "compile/recipe.h"
+#include "fmu/build/recipe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "conduct/conductor.h"
-#include "rank/stats.h"
+#include "run/conductor.h"
+#include "sim/stats.h"
 
 enum { MOST_RANKS = 3 };
 

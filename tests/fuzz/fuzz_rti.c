@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rti/declarations.h"
-#include "rti/fom/standard.h"
-#include "rti/interactions.h"
-#include "rti/objects.h"
-#include "rti/ownership.h"
-#include "rti/rti.h"
-#include "rti/support.h"
-#include "rti/sync_points.h"
-#include "rti/time_management.h"
+#include "hla/rti/declarations.h"
+#include "hla/fom/standard_mim.h"
+#include "hla/rti/interactions.h"
+#include "hla/rti/objects.h"
+#include "hla/rti/ownership.h"
+#include "hla/rti/rti.h"
+#include "hla/rti/support.h"
+#include "hla/rti/sync_points.h"
+#include "hla/rti/time_management.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* System structure descriptions, with the documents inline in them; their sources as references. */
-#include "ssp/uri.h"
+#include "model/ssp/uri.h"
 #include "ssp_fuzz.h"
 
 /* A reference that can be read does not lead out of its package. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/str.h"
-#include "record/table.h"
+#include "base/text.h"
+#include "results/csv_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "description/layers.h"
-#include "description/terminals.h"
+#include "fmu/description/layer.h"
+#include "fmu/description/terminals.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

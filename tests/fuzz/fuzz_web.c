@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/options.h"
-#include "web/child.h"
-#include "web/gate.h"
-#include "web/site.h"
-#include "web/system/document.h"
+#include "base/options/options.h"
+#include "apps/web/command.h"
+#include "apps/web/access.h"
+#include "apps/web/site.h"
+#include "apps/web/system/document.h"
 
 static const struct tt_access GATE = {"secret", "127.0.0.1:8080", "127.0.0.1", true, false};
 

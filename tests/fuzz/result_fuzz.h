@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "record/result.h"
+#include "results/result.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ssp/ssp.h"
+#include "model/ssp/ssp.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

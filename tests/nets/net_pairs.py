@@ -105,7 +105,7 @@ class Case:
 
     def by_fork(self):
         """A fork for each step takes its time: to an eighth of the run. At the end of a run, what follows inputs at once is measured by going back
-        once more (master/renewal.h), which forked units do not: the last row is left out."""
+        once more (sim/refresh.h), which forked units do not: the last row is left out."""
         if self.coupling in ("relax", "newton") or self.numbers.random() < 0.3:
             stop, self.system.stop = self.system.stop, self.system.stop / 8
             own, forked = self.run("own.csv"), self.run("fork.csv", "--rollback", "fork")

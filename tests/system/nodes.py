@@ -20,7 +20,7 @@ def children(pid):
     return found
 
 
-PROTOCOL = 4  # of nodes, which both sides must speak (conduct/node/messages.h)
+PROTOCOL = 4  # of nodes, which both sides must speak (run/node/node_protocol.h)
 
 
 class Node:

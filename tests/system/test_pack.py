@@ -246,7 +246,7 @@ class Importers(PackTest):
         """Importers look for all of them before they look at the description. The library is the same for both versions."""
         library = self.unpacked(*PAIR, *TIMES)[2].read_bytes()
         for version in "23":
-            names = re.findall(rf"X\((fmi{version}\w+),", (ROOT / "src" / "fmi" / f"api{version}.h").read_text(encoding="ascii"))
+            names = re.findall(rf"X\((fmi{version}\w+),", (ROOT / "src" / "fmu" / f"api{version}.h").read_text(encoding="ascii"))
             self.assertGreater(len(names), 30)
             self.assertEqual([name for name in names if name.encode() + b"\0" not in library], [])
 

@@ -3,7 +3,7 @@
 #ifndef TUTTI_TEST_DESCRIPTION_H
 #define TUTTI_TEST_DESCRIPTION_H
 
-#include "description/desc.h"
+#include "fmu/description/description.h"
 
 struct description_source {
     const char *text;

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 /* cmocka's assert_float_equal casts to float. */
 #define assert_near(a, b, tolerance)                                                                                   \

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/err.h"
+#include "base/fail.h"
 
 static void test_names(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/floating.h"
+#include "base/float_mode.h"
 
 #include "test.h"
 

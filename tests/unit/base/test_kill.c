@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/kill.h"
+#include "base/child_signals.h"
 
 static void never_anybody_else(void **state)
 {

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/log.h"
-#include "base/str.h"
+#include "base/text.h"
 
 struct heard {
     int count;

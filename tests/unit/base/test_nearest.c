@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/nearest.h"
+#include "base/suggestion.h"
 
 #include <string.h>
 

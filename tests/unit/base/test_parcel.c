@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/parcel.h"
+#include "base/bytes.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/remembered.h"
+#include "base/rollback_list.h"
 
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "base/search.h"
+#include "base/binary_search.h"
 
 static void test_search(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/str.h"
+#include "base/text.h"
 
 static void test_text(void **state)
 {

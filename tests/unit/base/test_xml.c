@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What comes as XML but means harm, and what is no XML. */
-#include "description/desc_helper.h"
+#include "fmu/description/desc_helper.h"
 #include "base/xml.h"
 
 #define ROOT "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"M\" guid=\"g\">"

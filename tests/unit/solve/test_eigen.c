@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "solve/allocations.h"
-#include "solve/eigen.h"
+#include "solve/matrix.h"
 #include "solve/random.h"
 
 enum { MOST = 40 };

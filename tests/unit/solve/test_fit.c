@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "solve/fit/least_squares.h"
-#include "solve/fit/minimise.h"
-#include "solve/fit/student.h"
-#include "solve/fit/svd.h"
+#include "solve/fit.h"
+#include "solve/fit_minimise.h"
+#include "solve/fit_student.h"
+#include "solve/matrix_svd.h"
 
 /* Rosenbrock: r = (10 (x1 - x0^2), 1 - x0), least at (1, 1). */
 struct banana {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "solve/allocations.h"
-#include "solve/linear.h"
+#include "solve/lu.h"
 #include "solve/random.h"
 
 enum { MOST = 60 };

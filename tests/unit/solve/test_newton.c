@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "solve/allocations.h"
-#include "solve/newton.h"
+#include "solve/kinsol.h"
 #include "solve/random.h"
 
 static const struct tt_kinsol_options defaults;

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "description.h"
-#include "unit/described.h"
+#include "unit/parameter_check.h"
 
 static const char text[] =
     "<fmiModelDescription fmiVersion=\"2.0\" modelName=\"m\" guid=\"t\">"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Equations that a program integrates together with an FMU (<tutti/extra.h>), through tutti_run. */
-#include "options/options.h"
-#include "rank/stats.h"
+#include "base/options/options.h"
+#include "sim/stats.h"
 #include "test.h"
 
 #include <stdlib.h>
 #include <tutti/tutti.h>
 
 #include "base/number.h"
-#include "record/table.h"
+#include "results/csv_table.h"
 #include "scratch.h"
 
 static const char *const versions[] = {"1me", "2", "3"};

@@ -6,7 +6,7 @@
 #include <tutti/extra.h>
 
 #include "solve/allocations.h"
-#include "unit/linear.h"
+#include "unit/state_space.h"
 #include "unit/unit.h"
 
 struct plan {

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/analyze/analyze.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "sim/requested.h"
+#include "sim/choose.h"
+#include "sim/control/control.h"
+#include "sim/coupling/coupling.h"
+#include "sim/method_open.h"
+#include "sim/start/init.h"
+#include "sim/rank_open.h"
+
+struct analyzer {
+    tt_analyze_report *report;
+    void *context;
+    struct tt_analysis analysis;
+    struct tt_structure running;
+    struct tt_eval_order order;
+    struct tt_loop_analysis *loops;
+    struct tt_arena arena;
+    char failure[1024];
+};
+
+/* ---- loops and choices ---- */
+
+static void record_choices(struct analyzer *analyst, const struct tt_sim *master)
+{
+    static const char *const names[TUTTI_CHOICES] = {"coupling", "control", "extrapolate", "events"};
+    static const char *const orders[] = {"0", "1", "2", "3"};
+    const struct tt_method *chosen = &master->chosen;
+    const char *const values[TUTTI_CHOICES] = {tt_system_is_coupled(master->rank->job->system) ? chosen->coupling->name
+                                                                                               : "none",
+                                               chosen->control->name, orders[chosen->order], chosen->detection->name};
+    for (int i = 0; i < TUTTI_CHOICES; i++)
+        analyst->analysis.choices[i] =
+            (struct tt_choice){names[i], values[i], chosen->reasons[i][0] ? chosen->reasons[i] : NULL};
+    analyst->analysis.corrects = chosen->corrects;
+    analyst->analysis.smooths = chosen->smooths;
+}
+
+/* With every unit initialised and none stepped. */
+static enum tutti_err analyze_examine_system(struct analyzer *analyst, struct tt_sim *master)
+{
+    struct tt_analysis *analysis = &analyst->analysis;
+    analysis->initialised = true;
+    enum tutti_err err = tt_choose_method(master);
+    if (err == TUTTI_ERR_MEMORY)
+        return err;
+    analysis->chosen = err == TUTTI_OK;
+    if (err)
+        snprintf(analyst->failure, sizeof analyst->failure, "%s", tutti_err_message());
+    else
+        record_choices(analyst, master);
+    for (size_t i = 0; i < analysis->loop_count; i++)
+        TRY(tt_stability_of_loop(master->rank, &analyst->running, &master->sequence, analyst->loops[i].nodes,
+                                 analyst->loops[i].count, TUTTI_THOROUGH, &analyst->loops[i].stability));
+    return TUTTI_OK;
+}
+
+/* ---- structure ---- */
+
+static enum tutti_err find_loops(struct analyzer *analyst)
+{
+    const struct tt_components *scc = &analyst->running.scc;
+    analyst->loops = tt_arena_array(&analyst->arena, scc->count, sizeof *analyst->loops);
+    if (!analyst->loops)
+        return tt_fail_memory();
+    for (uint32_t c = 0; c < scc->count; c++)
+        if (scc->first[c + 1] - scc->first[c] > 1)
+            analyst->loops[analyst->analysis.loop_count++] = (struct tt_loop_analysis){
+                .nodes = scc->nodes + scc->first[c], .count = scc->first[c + 1] - scc->first[c]};
+    analyst->analysis.loops = analyst->loops;
+    return TUTTI_OK;
+}
+
+static bool is_in_loop(const struct tt_structure *structure, uint32_t node)
+{
+    uint32_t c = structure->scc.of[node];
+    return structure->scc.first[c + 1] - structure->scc.first[c] > 1;
+}
+
+static bool analyze_same_indices(const struct tt_indices *a, const struct tt_indices *b)
+{
+    return a->count == b->count && memcmp(a->index, b->index, a->count * sizeof *a->index) == 0;
+}
+
+/* Do connections bring all that is set here? Where only elements of an array are connected, others keep their values. */
+static bool analyze_is_replaced(const struct tt_job *job, uint32_t component, const struct tt_setting *setting)
+{
+    uint32_t node = tt_structure_find(&job->structure, component, setting->variable, false), count;
+    if (node == TUTTI_NONE || is_in_loop(&job->structure, node))
+        return false;
+    const struct tt_connection *connections =
+        tt_system_connections_to(job->system, component, setting->variable, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (connections[i].to.element.count == 0 || analyze_same_indices(&connections[i].to.element, &setting->element))
+            return true;
+    return false;
+}
+
+static enum tutti_err find_unread_starts(struct analyzer *analyst, const struct tt_job *job)
+{
+    const struct tt_system *system = job->system;
+    size_t settings = 0;
+    for (uint32_t c = 0; c < system->component_count; c++)
+        settings += system->components[c].setting_count;
+    struct tt_end *ends = tt_arena_array(&analyst->arena, settings, sizeof *ends);
+    if (!ends)
+        return tt_fail_memory();
+    for (uint32_t c = 0; c < system->component_count; c++)
+        for (size_t s = 0; s < system->components[c].setting_count; s++) {
+            const struct tt_setting *setting = &system->components[c].settings[s];
+            if (analyze_is_replaced(job, c, setting))
+                ends[analyst->analysis.pointless_count++] =
+                    (struct tt_end){.component = c, .variable = setting->variable, .element = setting->element};
+        }
+    analyst->analysis.pointless = ends;
+    return TUTTI_OK;
+}
+
+static enum tutti_err examine_structure(struct analyzer *analyst, const struct tt_job *job)
+{
+    struct tt_eval_order ungrouped;
+    analyst->analysis.system = job->system;
+    analyst->analysis.initial = &job->structure;
+    TRY(tt_structure_init(&analyst->running, job->system, TUTTI_PHASE_RUN));
+    analyst->analysis.running = &analyst->running;
+    TRY(tt_eval_order_init(&analyst->order, &job->structure, true));
+    analyst->analysis.order = &analyst->order;
+    TRY(tt_eval_order_init(&ungrouped, &job->structure, false));
+    analyst->analysis.ungrouped = ungrouped.evaluations;
+    tt_eval_order_fini(&ungrouped);
+    TRY(find_loops(analyst));
+    return find_unread_starts(analyst, job);
+}
+
+/* ---- the table ---- */
+
+static struct tt_analysis_cell classify_radius(const struct tt_radii *all, double radius)
+{
+    bool known = all->known && isfinite(radius);
+    return (struct tt_analysis_cell){true, known, known && tt_stability_is_stable_radius(radius), known ? radius : NAN};
+}
+
+/* Andersson 2016 Tables 6.1 and 6.5. Linear correction solves for the outputs: every row is one of the consistent approach. */
+static void fill_stability_table(struct tt_analysis *analysis)
+{
+    static const char *const names[TUTTI_ORDERS] = {"constant", "linear", "quadratic"};
+    const struct tt_radii *all = &analysis->stability;
+    const double history[TUTTI_ORDERS] = {all->rho, all->linear, all->quadratic};
+    for (int o = 0; o < TUTTI_ORDERS; o++) {
+        struct tt_stability_row *row = &analysis->rows[o];
+        *row = (struct tt_stability_row){.name = names[o], .jacobi = classify_radius(all, all->jacobi[o])};
+        row->given = classify_radius(all, all->rho);
+        row->history = classify_radius(all, history[o]);
+        row->seidel = classify_radius(all, all->seidel[o]);
+        row->correct = (struct tt_analysis_cell){true, all->known, all->known, NAN};
+        if (o > 0)
+            row->smooth = classify_radius(all, all->smooth[o]);
+    }
+}
+
+static void analyze_summarise(struct analyzer *analyst)
+{
+    struct tt_analysis *analysis = &analyst->analysis;
+    analysis->stability = (struct tt_radii){.known = true, .exact = true};
+    for (size_t i = 0; i < analysis->loop_count; i++)
+        tt_stability_join(&analysis->stability, &analysis->loops[i].stability);
+    fill_stability_table(analysis);
+}
+
+/* Up to where a run would leave the initialisation. */
+static enum tutti_err analyze_initialise(struct analyzer *analyst, struct tt_sim *master)
+{
+    TRY(tt_rank_open(master->rank));
+    TRY(tt_init_compute(master->rank));
+    return analyze_examine_system(analyst, master);
+}
+
+/* Beyond it: units have states then. What cannot be said is no failure of the system. */
+static void analyze_examine_step(struct analyzer *analyst, struct tt_sim *master)
+{
+    struct tt_rank *rank = master->rank;
+    struct tt_step_analysis *step = &analyst->analysis.step;
+    if (!rank->job->options.has_step || !analyst->analysis.initialised || !tt_system_is_coupled(rank->job->system))
+        return;
+    enum tutti_err err = tt_init_exit(rank);
+    if (!err && analyst->analysis.chosen)
+        err = tt_choose_reconsider_coupling(master);
+    if (!err && analyst->analysis.chosen)
+        record_choices(analyst, master);
+    if (!err)
+        err = tt_analyze_finite_step(rank, &analyst->running, &master->sequence, rank->job->options.step, step);
+    step->asked = true;
+    if (err)
+        snprintf(step->why_not, sizeof step->why_not, "%s", tutti_err_message());
+}
+
+static void examine_start(struct analyzer *analyst, const struct tt_job *job)
+{
+    struct tutti_run_stats stats = {0};
+    struct tt_rank rank = {.job = job,
+                           .stats = &stats,
+                           .estimates_errors = tt_choose_may_control(job),
+                           .moves_inputs = tt_choose_may_extrapolate_inputs(job),
+                           .controls_one = tt_choose_may_control_single(job)};
+    struct tt_sim master = {.rank = &rank};
+    if (analyze_initialise(analyst, &master) != TUTTI_OK) {
+        snprintf(analyst->failure, sizeof analyst->failure, "%s", tutti_err_message());
+        analyst->analysis.initialised = analyst->analysis.chosen = false;
+    }
+    analyze_examine_step(analyst, &master);
+    analyst->analysis.failure = analyst->failure;
+    analyze_summarise(analyst);
+    analyst->report(analyst->context, &analyst->analysis);
+    (void)!tt_sim_close(&master);
+    tt_rank_close(&rank);
+}
+
+enum tutti_err tt_analyze(const struct tutti_run_options *options, tt_analyze_report *report, void *context)
+{
+    struct tutti_run_options quiet = *options;
+    struct analyzer analyst = {.report = report, .context = context};
+    struct tt_job job;
+    struct tt_failure failure;
+    quiet.output = NULL;
+    enum tutti_err err = tt_job_load(&job, &quiet, NULL);
+    if (!err)
+        err = examine_structure(&analyst, &job);
+    if (!err)
+        examine_start(&analyst, &job);
+    tt_fail_save(&failure, err);
+    tt_eval_order_fini(&analyst.order);
+    tt_structure_fini(&analyst.running);
+    tt_arena_fini(&analyst.arena);
+    tt_job_close(&job);
+    return tt_fail_restore(&failure);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* analyze.h - what can be told about a system before it runs: order of evaluation, loops, start values that no unit reads,
+ * which couplings are stable, for small steps (Andersson 2016 section 6.1) and with a given one, and what `auto` chooses. */
+#ifndef TT_APPS_ANALYZE_ANALYZE_H
+#define TT_APPS_ANALYZE_ANALYZE_H
+
+#include "apps/analyze/finite_step.h"
+#include "base/options/options.h"
+#include "sim/start/stability.h"
+#include "model/plan/eval_order.h"
+#include "model/plan/structure.h"
+#include "model/system/system.h"
+
+/* An algebraic loop of the running system. */
+struct tt_loop_analysis {
+    const uint32_t *nodes; /* of `running` */
+    uint32_t count;
+    struct tt_radii stability; /* at the start; not known, without a reason, where the system cannot be started */
+};
+
+/* One of the choices that make a master. */
+struct tt_choice {
+    const char *name;   /* "coupling", "control", "extrapolate", "events" */
+    const char *value;  /* "seidel" */
+    const char *reason; /* of `auto`; NULL: it was asked for */
+};
+
+enum { TUTTI_CHOICES = 4 };
+
+/* A cell of the table of stability. */
+struct tt_analysis_cell {
+    bool possible; /* else there is no such combination */
+    bool known, stable;
+    double radius; /* NAN: it does not depend on one */
+};
+
+/* Extrapolation of an order. */
+struct tt_stability_row {
+    const char *name;               /* "constant", "linear", "quadratic" */
+    struct tt_analysis_cell jacobi; /* with derivatives that the units at hand take and give */
+    struct tt_analysis_cell given,
+        history; /* ... if all units took them, and all were given, or came from points before */
+    struct tt_analysis_cell seidel, correct, smooth;
+};
+
+struct tt_analysis {
+    const struct tt_system *system;
+    const struct tt_structure *initial, *running;
+    const struct tt_eval_order *order; /* of the initialisation */
+    uint32_t ungrouped;                /* evaluations that it would take with every output by itself */
+    /* Connected inputs, outside of loops, that are given a start value: their source's value takes its place (Galtier 2015). */
+    const struct tt_end *pointless;
+    size_t pointless_count;
+    const struct tt_loop_analysis *loops;
+    size_t loop_count;
+    struct tt_radii
+        stability; /* of all loops; 0 where there is none: DL is nilpotent then (Andersson 2016 section 5.1) */
+    struct tt_stability_row rows[TUTTI_ORDERS];
+    struct tt_step_analysis step;            /* with steps of the size that the options give */
+    bool initialised;                        /* the system can be started; else `failure` says why not */
+    bool chosen;                             /* ... and run, with the choices below; else `failure` */
+    struct tt_choice choices[TUTTI_CHOICES]; /* zeroed if it is not */
+    bool corrects, smooths;
+    const char *failure;
+};
+
+/* Everything in `analysis` lives during the call only. */
+typedef void tt_analyze_report(void *context, const struct tt_analysis *analysis);
+
+/* Loads the system, initialises it as a run would, makes the choices of one, and reports. A system that cannot be
+ * initialised, and options that do not go with it, are reported as well: an error comes back only if it cannot be loaded. */
+TUTTI_CHECKED enum tutti_err tt_analyze(const struct tutti_run_options *options, tt_analyze_report *report,
+                                        void *context);
+
+#endif

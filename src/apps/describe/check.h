@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* check.h - everything that is wrong with FMUs and systems, each thing once. */
+#ifndef TT_APPS_DESCRIBE_CHECK_H
+#define TT_APPS_DESCRIBE_CHECK_H
+
+#include <tutti/tell.h>
+
+#include "base/findings.h"
+
+/* Lives during the call that tells it. */
+struct tt_check_finding {
+    enum tt_severity severity;
+    const char *file; /* NULL: `text` says where */
+    unsigned line;    /* 0: none */
+    const char *text;
+    const char *const *units; /* that it is about */
+    size_t unit_count;
+};
+
+struct tt_check_counts {
+    unsigned errors, warnings;
+};
+
+/* `how`: TUTTI_CHECK_.... Files that cannot be read are findings, too. ARGUMENT: no file is named. MEMORY: not everything was told. */
+TUTTI_CHECKED enum tutti_err tt_check_run(const struct tutti_run_options *options, unsigned how,
+                                          void (*tell)(void *context, const struct tt_check_finding *finding),
+                                          void *context, struct tt_check_counts *counts);
+
+/* The same as JSON, which is the caller's (tutti_tell_free). */
+TUTTI_CHECKED enum tutti_err tt_check_write_json(char **json, const struct tutti_run_options *options, unsigned how,
+                                                 struct tt_check_counts *counts);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* info.h - what is known of an FMU or a system without running it, as JSON; and what the words for people share with that. */
+#ifndef TT_APPS_DESCRIBE_INFO_H
+#define TT_APPS_DESCRIBE_INFO_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "fmu/fmu.h"
+#include "apps/describe/named_system.h"
+
+/* Why a run would refuse the FMU, without the file's name, or NULL. Good until the next error of this thread. */
+const char *tt_info_find_obstacle(const struct tt_fmu *fmu);
+/* ARGUMENT for a system in another tool's format, of which nothing can be told. */
+TUTTI_CHECKED enum tutti_err tt_info_check_format(const char *file);
+
+/* A capability of an interface and what happens without it. */
+struct tt_info_capability {
+    uint32_t flag;
+    const char *name;    /* JSON key */
+    const char *words;   /* for people */
+    const char *without; /* what Tutti does where the FMU lacks it; NULL: nothing worth saying */
+    int since;           /* first FMI version that knows it */
+    int until;           /* last one */
+};
+extern const struct tt_info_capability tt_info_capabilities[];
+extern const size_t tt_info_capability_count;
+
+/* Write everything as JSON; false: memory was not enough, or the file is not whole. */
+bool tt_info_write_fmu(FILE *out, struct tt_fmu *fmu);
+bool tt_info_write_system(FILE *out, const struct tt_named_system *file);
+
+/* Parts of objects. Text that is no UTF-8, and numbers that JSON does not know, become null. A NULL text adds nothing. */
+void tt_info_add_text(json_t **object, const char *key, const char *value);
+json_t *tt_info_value(enum tt_type type, const void *values, size_t i);
+json_t *tt_info_experiment(const struct tt_experiment *experiment);
+/* A terminal; the icon of an FMU that has a file of terminals and icons; the layered standards that an FMU follows. */
+json_t *tt_info_terminal_json(const struct tt_description *desc, const struct tt_terminals *terminals, uint32_t index);
+json_t *tt_info_icon_json(const struct tt_fmu *fmu);
+json_t *tt_info_layers_json(struct tt_fmu *fmu);
+/* Writes a value, which it takes; false as above. */
+bool tt_info_dump(FILE *out, json_t *json, size_t flags);
+
+#endif

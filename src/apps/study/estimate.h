@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* apps/study/estimate.h - parameters from measurements: what is looked for, and what was found. <tutti/study.h> is how programs see it. */
+#ifndef TT_APPS_STUDY_ESTIMATE_H
+#define TT_APPS_STUDY_ESTIMATE_H
+
+#include <tutti/study.h>
+
+#include "base/options/options.h"
+#include "solve/fit_problem.h"
+#include "apps/study/dataset.h"
+#include "apps/study/forward_sensitivity.h"
+#include "apps/study/rerun.h"
+
+/* A parameter: unknowns of the search are value / scale. */
+struct tt_fitted {
+    const char *name;
+    double start, low, high, scale;
+    double value, error; /* error: its standard error; NaN: not known, or it is not determined */
+    double half;         /* of the interval of confidence; NaN likewise */
+    bool determined, at_bound;
+};
+
+struct tutti_estimation {
+    struct tutti_run_options options; /* with what follows from the data */
+    struct tt_fitted *fitted;
+    size_t count;
+    const char **names; /* of them */
+    struct tt_dataset data;
+    struct tt_rerun trial;
+    struct tt_sensitivity_run forward; /* if there are sensitivities */
+    bool has_forward;
+    double *derivatives; /* of the model by the parameters, as of tt_estimate_forward_run */
+    size_t *variables;   /* of the simulation, one per variable of the data */
+    double *weights;
+    double *values, *low, *high; /* for the search */
+    double *parameters;          /* of the run at hand */
+    double *best;                /* `model` of the best run */
+    double *model;               /* values of the variables at the times of the data, of the last run */
+    struct tt_fit_problem problem;
+    struct tt_failure reason; /* why the last run that was no good was none */
+    struct tt_fit_result found;
+    double *covariance; /* count x count */
+    double *directions; /* that the data do not determine: each `count` numbers, relative to scales */
+    size_t direction_count;
+    double variance; /* of a residual */
+    double freedom;
+    struct tt_text text;
+    struct tt_arena arena;
+};
+
+/* A sum of squares for the search (solve/fit/). */
+TUTTI_CHECKED enum tutti_err tt_estimate_evaluate(void *context, const double *x, double *r, bool *good);
+/* Errors, intervals and directions without a say, at the values that were found. */
+TUTTI_CHECKED enum tutti_err tt_estimate_assess(struct tutti_estimation *estimation,
+                                                const struct tt_fit_problem *problem, const double *x);
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "apps/web/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/wall_clock.h"
+#include "base/child_signals.h"
+#include "apps/web/command_options.h"
+
+enum { LARGEST_OUTPUT = 256 << 20, LONGEST_COMPLAINT = 4000 };
+static const double LONGEST = 120; /* seconds that a question may take */
+
+/* ---- words ---- */
+
+void tt_command_fini(struct tt_command *command)
+{
+    for (size_t i = 0; i < command->count; i++)
+        free(command->words[i]);
+    free(command->words);
+    *command = (struct tt_command){0};
+}
+
+void tt_command_add(struct tt_command *command, const char *word)
+{
+    char *copy = command->failed ? NULL : tt_text_copy(word);
+    char **more = copy ? reallocarray(command->words, command->count + 2, sizeof *more) : NULL;
+    if (!more) {
+        free(copy);
+        command->failed = true;
+        return;
+    }
+    command->words = more;
+    more[command->count++] = copy;
+    more[command->count] = NULL;
+}
+
+static bool command_is_plain(const char *word)
+{
+    return *word &&
+           strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@") == strlen(word);
+}
+
+void tt_command_show(const struct tt_command *command, struct tt_text *out)
+{
+    for (size_t i = 0; i < command->count; i++) {
+        const char *word = command->words[i];
+        tt_text_append(out, i ? " " : "");
+        if (command_is_plain(word)) {
+            tt_text_append(out, word);
+            continue;
+        }
+        tt_text_append(out, "'");
+        for (; *word; word++)
+            tt_text_append_n(out, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+        tt_text_append(out, "'");
+    }
+}
+
+/* ---- options ---- */
+
+static enum tutti_err add_run_option(struct tt_command *command, const struct tt_served_folder *folder,
+                                     const struct tt_option *option, const char *text)
+{
+    struct tt_text name = {0};
+    char *path = NULL;
+    tt_text_printf(&name, "--%s", option->name);
+    if (name.failed)
+        return tt_fail_memory();
+    tt_command_add(command, name.text);
+    tt_text_fini(&name);
+    if (option->files)
+        TRY(tt_served_folder_find(folder, text, TUTTI_WEB_FILE, &path));
+    tt_command_add(command, path ? path : text);
+    free(path);
+    return TUTTI_OK;
+}
+
+static enum tutti_err add_option_value(struct tt_command *command, const struct tt_served_folder *folder,
+                                       const struct tt_option *option, json_t *value)
+{
+    size_t i;
+    json_t *item;
+    if (json_is_array(value)) {
+        json_array_foreach(value, i, item)
+        {
+            TRY(add_option_value(command, folder, option, item));
+        }
+        return TUTTI_OK;
+    }
+    bool flag = option->kind == TUTTI_OPTION_FLAG || option->kind == TUTTI_OPTION_UNITS ||
+                option->kind == TUTTI_OPTION_CHOICE;
+    if (json_is_false(value) || json_is_null(value))
+        return TUTTI_OK;
+    if (flag && (json_is_true(value) || (json_is_string(value) && strcmp(json_string_value(value), "true") == 0))) {
+        struct tt_text name = {0};
+        tt_text_printf(&name, "--%s", option->name);
+        tt_command_add(command, name.failed ? "" : name.text);
+        tt_text_fini(&name);
+        return TUTTI_OK;
+    }
+    return json_is_string(value) ? add_run_option(command, folder, option, json_string_value(value))
+                                 : tt_fail(TUTTI_ERR_ARGUMENT, "the option '%s' takes a text", option->name);
+}
+
+enum tutti_err tt_command_add_options(struct tt_command *command, const struct tt_served_folder *folder,
+                                      json_t *options, unsigned takes)
+{
+    const char *name;
+    json_t *value;
+    if (!json_is_object(options))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "\"options\" has to be an object");
+    json_object_foreach(options, name, value)
+    {
+        const struct tt_option *option = tt_options_find(name);
+        if (!option || !tt_command_offers_option(option))
+            return tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s' for the page", tt_text_excerpt(name).text);
+        if (option->commands & takes)
+            TRY(add_option_value(command, folder, option, value));
+    }
+    return command->failed ? tt_fail_memory() : TUTTI_OK;
+}
+
+/* ---- processes ---- */
+
+static enum tutti_err command_spawn(const struct tt_command *command, const posix_spawn_file_actions_t *actions,
+                                    pid_t *pid)
+{
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    int error = posix_spawn(pid, command->words[0], actions, &attributes, command->words, environ);
+    posix_spawnattr_destroy(&attributes);
+    return error ? tt_fail(TUTTI_ERR_LIMIT, "%s cannot be started: %s", command->words[0], strerror(error)) : TUTTI_OK;
+}
+
+/* What comes out of both, until both are closed; false: it takes too long, or is too much. */
+static bool command_collect(const int fds[2], struct tt_text *const texts[2])
+{
+    struct pollfd watched[] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};
+    double end = tt_wall_clock_now() + LONGEST;
+    char bytes[65536];
+    while (watched[0].fd >= 0 || watched[1].fd >= 0) {
+        double left = end - tt_wall_clock_now();
+        if (left <= 0 || (poll(watched, 2, (int)(1e3 * left) + 1) < 0 && errno != EINTR))
+            return false;
+        for (size_t i = 0; i < 2; i++) {
+            ssize_t count = watched[i].fd >= 0 && watched[i].revents ? read(watched[i].fd, bytes, sizeof bytes) : -1;
+            if (count > 0)
+                tt_text_append_n(texts[i], bytes, (size_t)count);
+            else if (count == 0)
+                watched[i].fd = -1;
+            if (texts[i]->length > LARGEST_OUTPUT)
+                return false;
+        }
+    }
+    return !texts[0]->failed && !texts[1]->failed;
+}
+
+/* What it complains of, without its own name before it. */
+static enum tutti_err command_report_stderr(const struct tt_text *complaint)
+{
+    const char *text = complaint->text ? complaint->text : "", *error = strstr(text, "error: ");
+    text = error ? error + strlen("error: ") : text;
+    size_t length = strcspn(text, "\n");
+    return tt_fail(TUTTI_ERR_FORMAT, "%.*s", (int)(length < LONGEST_COMPLAINT ? length : LONGEST_COMPLAINT),
+                   length ? text : "it has ended without a word");
+}
+
+enum tutti_err tt_command_query(const struct tt_command *command, struct tt_text *out)
+{
+    struct tt_text complaint = {0};
+    posix_spawn_file_actions_t actions;
+    int output[2] = {-1, -1}, errors[2] = {-1, -1}, status = 0;
+    pid_t pid;
+    if (command->failed || pipe2(output, O_CLOEXEC) != 0)
+        return tt_fail_memory();
+    if (pipe2(errors, O_CLOEXEC) != 0 || posix_spawn_file_actions_init(&actions) != 0) {
+        close(output[0]);
+        close(output[1]);
+        return tt_fail_memory();
+    }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
+    enum tutti_err err = command_spawn(command, &actions, &pid);
+    posix_spawn_file_actions_destroy(&actions);
+    close(output[1]);
+    close(errors[1]);
+    if (!err) {
+        bool whole = command_collect((const int[]){output[0], errors[0]}, (struct tt_text *const[]){out, &complaint});
+        if (!whole)
+            (void)tt_child_kill_group(pid, SIGKILL);
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+        if (!whole)
+            err = tt_fail(TUTTI_ERR_LIMIT, "it takes longer than %g s", LONGEST);
+        else if (status != 0)
+            err = command_report_stderr(&complaint);
+    }
+    close(output[0]);
+    close(errors[0]);
+    tt_text_fini(&complaint);
+    return err;
+}
+
+enum tutti_err tt_command_start(const struct tt_command *command, const char *where, const char *log, pid_t *pid)
+{
+    posix_spawn_file_actions_t actions;
+    if (command->failed || posix_spawn_file_actions_init(&actions) != 0)
+        return tt_fail_memory();
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    posix_spawn_file_actions_addchdir_np(&actions, where);
+    enum tutti_err err = command_spawn(command, &actions, pid);
+    posix_spawn_file_actions_destroy(&actions);
+    return err;
+}

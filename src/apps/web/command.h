@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* child.h - other processes: command lines that are made, shown, asked and started. No shell reads them. */
+#ifndef TT_APPS_WEB_COMMAND_H
+#define TT_APPS_WEB_COMMAND_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+#include "base/text.h"
+#include "apps/web/served_folder.h"
+
+/* Zeroed is empty. */
+struct tt_command {
+    char **words; /* ended by NULL */
+    size_t count;
+    bool failed; /* memory is out */
+};
+void tt_command_fini(struct tt_command *command);
+/* Copies the word. */
+void tt_command_add(struct tt_command *command, const char *word);
+/* Options of a run by their names, {"stop": "10", "set": ["a.k=1", "b.k=2"], "smooth": true}, for the command that takes `takes`
+ * (TUTTI_IN_...). Files are those of the folder. ARGUMENT for what the page may not say. */
+TUTTI_CHECKED enum tutti_err tt_command_add_options(struct tt_command *command, const struct tt_served_folder *folder,
+                                                    json_t *options, unsigned takes);
+/* As people would type it into a shell. */
+void tt_command_show(const struct tt_command *command, struct tt_text *out);
+
+/* Runs it to its end; *out is what it prints, the caller's, also on failure. Its complaint is the message if it fails. */
+TUTTI_CHECKED enum tutti_err tt_command_query(const struct tt_command *command, struct tt_text *out);
+/* Starts it in the folder `where`, in a session of its own, so that it outlives this process; what it prints goes to `log`. */
+TUTTI_CHECKED enum tutti_err tt_command_start(const struct tt_command *command, const char *where, const char *log,
+                                              pid_t *pid);
+
+#endif

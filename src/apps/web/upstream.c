@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* HTTP/1.0, in which an answer comes as it is and ends with the connection. */
+#include "apps/web/upstream.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "run/net/host_address.h"
+
+enum { PATIENCE = 5, LARGEST = 64 << 20 }; /* seconds; bytes of an answer */
+
+static enum tutti_err upstream_fail(const char *address, const char *why)
+{
+    return tt_fail(TUTTI_ERR_LOST, "the run at %s does not answer: %s", address, why);
+}
+
+static enum tutti_err upstream_connect_to(const char *address, int *fd)
+{
+    struct tt_host_address at;
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    struct timeval patience = {.tv_sec = PATIENCE};
+    char port[16];
+    TRY(tt_host_address_read(&at, address, "--attach", false));
+    snprintf(port, sizeof port, "%d", at.port);
+    int error = getaddrinfo(at.host, port, &hints, &found);
+    if (error)
+        return upstream_fail(address, gai_strerror(error));
+    *fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool connected = *fd >= 0 && setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
+                     setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
+                     connect(*fd, found->ai_addr, found->ai_addrlen) == 0;
+    int why = errno;
+    freeaddrinfo(found);
+    if (connected)
+        return TUTTI_OK;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+    return upstream_fail(address, strerror(why));
+}
+
+static bool upstream_send_all(int fd, const char *data, size_t size)
+{
+    for (size_t sent = 0; sent < size;) {
+        ssize_t more = send(fd, data + sent, size - sent, MSG_NOSIGNAL);
+        if (more < 0 && errno != EINTR)
+            return false;
+        sent += more > 0 ? (size_t)more : 0;
+    }
+    return true;
+}
+
+enum tutti_err tt_upstream_open(const char *address, const char *token, const char *method, const char *target,
+                                const char *body, size_t size, int *fd)
+{
+    struct tt_text head = {0};
+    TRY(upstream_connect_to(address, fd));
+    tt_text_printf(&head, "%s %s HTTP/1.0\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: %zu\r\n\r\n",
+                   method, target, address, token, size);
+    bool sent = !head.failed && upstream_send_all(*fd, head.text, head.length) && upstream_send_all(*fd, body, size);
+    int why = errno;
+    tt_text_fini(&head);
+    if (sent)
+        return TUTTI_OK;
+    close(*fd);
+    return upstream_fail(address, strerror(why));
+}
+
+/* "HTTP/1.1 202 Accepted\r\n...\r\n\r\n" goes. */
+static bool cut_answer_head(struct tt_text *text, unsigned *status)
+{
+    char *end = text->text ? strstr(text->text, "\r\n\r\n") : NULL;
+    if (!end || strncmp(text->text, "HTTP/1.", 7) != 0 || strlen(text->text) < 12)
+        return false;
+    *status = 0;
+    for (const char *c = text->text + 9; c < text->text + 12; c++)
+        *status = 10 * *status + (unsigned)(*c - '0');
+    size_t head = (size_t)(end + 4 - text->text);
+    memmove(text->text, end + 4, text->length - head + 1);
+    text->length -= head;
+    return *status >= 100 && *status < 600;
+}
+
+enum tutti_err tt_upstream_request(const char *address, const char *token, const char *method, const char *target,
+                                   const char *body, size_t size, unsigned *status, struct tt_text *out)
+{
+    char bytes[65536];
+    ssize_t count;
+    int fd;
+    TRY(tt_upstream_open(address, token, method, target, body, size, &fd));
+    while ((count = recv(fd, bytes, sizeof bytes, 0)) > 0 || (count < 0 && errno == EINTR)) {
+        tt_text_append_n(out, bytes, count > 0 ? (size_t)count : 0);
+        if (out->failed || out->length > LARGEST)
+            break;
+    }
+    int why = errno;
+    close(fd);
+    if (out->failed)
+        return tt_fail_memory();
+    if (count != 0)
+        return upstream_fail(address, count > 0 ? "it answers too much" : strerror(why));
+    return cut_answer_head(out, status) ? TUTTI_OK
+                                        : upstream_fail(address, "what answers there is no run that is live");
+}
+
+void tt_upstream_escape(struct tt_text *out, const char *text)
+{
+    for (; *text; text++)
+        tt_text_printf(out, "%%%02X", (unsigned char)*text);
+}

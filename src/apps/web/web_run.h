@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* run.h - a run: a process of its own, and a folder, .tutti/runs/ID, with all that is known of it:
+ *
+ *     run.json      what was asked for, the command line, when it began, its process
+ *     system.ssp    what is simulated, if that was a document; and document.json
+ *     result.h5     what it computes, which grows
+ *     steps.csv     its steps, if they were asked for
+ *     stats.json    what it did, at its end
+ *     log.jsonl     what it says; there is its address for those who watch it
+ *     exit          how it ended, if this server was there
+ *
+ * The state of a run follows from its folder and its process. So a server that is started again knows all runs, also those that go on. */
+#ifndef TT_APPS_WEB_WEB_RUN_H
+#define TT_APPS_WEB_WEB_RUN_H
+
+#include <jansson.h>
+
+#include "apps/web/site.h"
+
+#define TUTTI_WEB_ATTACHED "attached" /* the id of the run that --attach names */
+
+struct tt_web_run {
+    char id[64];
+    char *folder;
+    json_t *about; /* run.json */
+    bool going;
+    char address[300], token[64]; /* where it is live; "": nowhere */
+};
+
+/* Finds a run. IO: there is none. tt_web_run_fini follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_web_run_init(struct tt_web_run *run, const struct tt_web_site *site, const char *id);
+void tt_web_run_fini(struct tt_web_run *run);
+
+/* A file of its folder; the caller's. NULL: memory is out. */
+char *tt_web_run_file(const struct tt_web_run *run, const char *name);
+/* The result of the run that an address names, whether it exists yet or not; owned by the caller. `going` may be NULL. */
+TUTTI_CHECKED enum tutti_err tt_web_run_result(char **path, bool *going, const struct tt_web_site *site,
+                                               const char *id);
+/* What a list of runs shows of it: its state, how far it is, what it says. NULL: memory is out. */
+json_t *tt_web_run_json(const struct tt_web_run *run);
+/* More of it: columns, statistics, messages, document. */
+json_t *tt_web_run_json_all(const struct tt_web_run *run);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* batched_call.h - steps of Co-Simulation instances that do nothing unusual, one instance after the other: set, do-step, get.
+ *
+ * What does not change from step to step (functions, references, places of the values) lies in flat call triples. A pass makes
+ * one step of a list of them, in one tight loop per version of FMI. Whatever is unusual (a status other than OK, messages of
+ * errors, an early return, the end of the run) stops the pass at that very call; the caller lets tt_batched_call_conclude say what
+ * became of it, as it would have been said without triples, finishes the step of that instance, and goes on with the next one.
+ *
+ * Invariants:
+ *  P1  Only instances in step mode are stepped, without event mode and intermediate updates.
+ *  P2  Before every call the instance knows which one it is, and its time: messages, crashes and time-outs name both. */
+#ifndef TT_FMU_BATCHED_CALL_H
+#define TT_FMU_BATCHED_CALL_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/time.h"
+#include "fmu/arguments.h"
+#include "fmu/binding.h"
+#include "fmu/fmi_call_modes.h"
+
+/* Float64 variables of one call: none if count is 0. Borrowed. */
+struct tt_batched_call_values {
+    const uint32_t *references;
+    double *values;
+    uint32_t count, value_count; /* references; values, which are more where there are arrays */
+};
+
+struct tt_batched_call {
+    struct tt_instance *instance;
+    void (*set)(void), (*step)(void), (*get)(void); /* of the FMU, by version */
+    struct tt_batched_call_values inputs, outputs;
+    /* Filled in by the caller. One by one: before inputs are set, staged[i] becomes pass->source[from[i]]. */
+    const uint32_t *from;
+    double *staged;
+    uint32_t gather_count;
+    double *arrived;    /* where the end of a step is told */
+    uint32_t heartbeat; /* what is told before its first call */
+    uint32_t quiet;     /* the pass stops before step number `quiet` from now, which is to be made in another way */
+    uint8_t fmi;        /* 0: all are */
+};
+
+/* The call that a pass stopped at. */
+enum tt_batched_call_stop {
+    TUTTI_TRIPLE_NOWHERE,
+    TUTTI_TRIPLE_BEFORE,
+    TUTTI_TRIPLE_SET,
+    TUTTI_TRIPLE_STEP,
+    TUTTI_TRIPLE_GET
+};
+
+/* A step: from t to t + h, which is `end`; and the same for those who asked for it, told by `arrived`. */
+struct tt_batched_call_aim {
+    double t, h, end, arrival;
+};
+
+struct tt_batched_call_pass {
+    struct tt_batched_call_aim aim;
+    _Atomic uint32_t *heartbeat;
+    const double *source; /* where inputs come from ... */
+    bool one_by_one;      /* ... triple by triple; else they are staged before */
+    /* Answers. */
+    enum tt_batched_call_stop at;
+    enum tt_fmi_status status;
+    struct tt_fmi_step step;              /* after TUTTI_TRIPLE_STEP; zeroed before the first pass */
+    struct tt_fmi_call_modes_watch watch; /* the pass's own; zeroed before the first one */
+};
+
+/* The part of a triple that belongs to the instance. False, with triple->fmi 0, for an instance that is not that simple.
+ * `instance` is borrowed. */
+bool tt_batched_call_make(struct tt_batched_call *triple, struct tt_instance *instance,
+                          const struct tt_batched_call_values *inputs, const struct tt_batched_call_values *outputs);
+
+/* Makes one step of triples first ... end - 1. Returns `end`, or the one that it stopped at: pass->at says where. There,
+ * triple->quiet was counted down for this step as well. */
+uint32_t tt_batched_call_step(struct tt_batched_call *triples, uint32_t first, uint32_t end,
+                              struct tt_batched_call_pass *pass);
+
+/* The next step: from t to `target`. False if that cannot be reached, up to rounding. */
+static inline bool tt_batched_call_aim(struct tt_batched_call_pass *pass, double t, double target, double span)
+{
+    double h = tt_time_step(t, target);
+    pass->aim = (struct tt_batched_call_aim){t, h, t + h, target};
+    return __builtin_expect(pass->aim.end == target, 1) || tt_time_same(pass->aim.end, target, span);
+}
+
+/* Steps one after the other, along a grid. */
+/* Doubles that lie one after the other. */
+struct tt_batched_call_piece {
+    const double *first;
+    uint32_t count;
+};
+
+struct tt_batched_call_many {
+    struct tt_time_grid *grid;
+    double t, span;                         /* where it is; the scale for comparing times */
+    unsigned long most;                     /* steps */
+    const volatile sig_atomic_t *interrupt; /* no step begins where it is not 0; NULL: none */
+    const uint32_t *from;                   /* not one by one: inputs of all triples, staged before each step */
+    double *staged;
+    uint32_t gather_count;
+    const struct tt_batched_call_piece *pieces; /* no step begins where one of these values is not finite */
+    uint32_t piece_count;
+    unsigned long made; /* answer: whole steps; t and grid stand at their end */
+};
+
+/* Makes up to `most` steps of all triples, of which there is one at least. Returns `count`, or the triple at which it
+ * stopped within a step, like tt_batched_call_step. */
+uint32_t tt_batched_call_run(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
+                             struct tt_batched_call_many *many);
+
+/* Makes one step of all triples, of which there is one at least, as tt_batched_call_step does: the shortest way for those who come back for each one. */
+uint32_t tt_batched_call_step_once(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass);
+
+/* Concludes the call that a pass stopped at, as instance.h would have; after a do-step pass->step is its result. */
+TUTTI_CHECKED enum tutti_err tt_batched_call_conclude(const struct tt_batched_call *triple,
+                                                      struct tt_batched_call_pass *pass);
+
+#endif

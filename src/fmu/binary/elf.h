@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* elf.h - a look at a shared library before the loader sees it, or without: nothing of it runs. Files may be hostile. */
+#ifndef TT_FMU_BINARY_ELF_H
+#define TT_FMU_BINARY_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fail.h"
+
+/* LOAD, with words for people, if `path` is no shared library, is for another machine, or is cut short (mapping such a
+ * file kills the process when the missing part is touched). `file` is the FMU, for the message. */
+TUTTI_CHECKED enum tutti_err tt_elf_check(const char *path, const char *file);
+
+/* Visits the names of functions and variables that the library wants from others, and of those that it shows to others
+ * (`is_defined`); none if it has no list of them that can be read. */
+void tt_elf_each_name(const char *path, void (*visit)(void *context, const char *name, bool is_defined), void *context);
+
+/* What the loader does with a text of the library: another library that it needs, its own name, folders to look into. */
+enum tt_elf_entry { TUTTI_ELF_NEEDED, TUTTI_ELF_NAME, TUTTI_ELF_FOLDERS };
+
+/* Visits these, in the order of the file; none if they cannot be read. */
+void tt_elf_each_entry(const char *path, void (*visit)(void *context, enum tt_elf_entry entry, const char *text),
+                       void *context);
+
+/* Both for a file in memory, at an address that suits any type; for tests. */
+void tt_elf_read(const void *bytes, size_t size, void (*name)(void *context, const char *name, bool is_defined),
+                 void (*entry)(void *context, enum tt_elf_entry entry, const char *text), void *context);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* library.h - an FMU's shared library in this process: opened with what lies beside it, its functions in a table. Knows neither archives nor
+ * files of descriptions (binary/binary.h does): a keeper (src/keeper/), which is told what library it is, opens it by this, too. */
+#ifndef TT_FMU_BINARY_LIBRARY_H
+#define TT_FMU_BINARY_LIBRARY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "fmu/description/description.h"
+
+struct tt_binding; /* binding.h */
+
+enum { TUTTI_MOST_NEIGHBOURS = 32 };
+
+/* Is an instance that was reset as good as a new one? Only a trial tells (apps/api/reset.h). */
+enum tt_library_resets { TUTTI_RESETS_UNTRIED, TUTTI_RESETS_WELL, TUTTI_RESETS_BADLY };
+
+struct tt_instance;
+
+struct tt_library {
+    const struct tt_description *desc;    /* borrowed */
+    const struct tt_interface *interface; /* of desc: the one that was asked for */
+    enum tt_interface_kind kind;
+    const struct tt_binding *binding;
+    uint32_t can;                            /* TUTTI_CAN_* that both the description and the library offer */
+    void **functions;                        /* in the order of the version's list; NULL where the library lacks one */
+    void *handle;                            /* of dlopen */
+    void *neighbours[TUTTI_MOST_NEIGHBOURS]; /* libraries beside it that it needs */
+    size_t neighbour_count;
+    const char
+        *keeper; /* the program in which the library lives, which is for another platform; NULL: it is loaded here */
+    const char *file;     /* the FMU, for messages; borrowed */
+    char *path;           /* of the shared library */
+    char *folder;         /* absolute path of the unpacked FMU, without a slash at its end */
+    char *resources;      /* absolute path of its resources folder, with a slash at its end */
+    bool has_resources;   /* that folder exists */
+    atomic_int instances; /* alive now */
+    bool is_mixed;        /* its calls may reach functions of the program in place of its own: scope.h */
+    atomic_bool fatal;    /* an instance was Fatal: nothing is called any more, nor unloaded */
+    uint32_t *narrow;     /* references of its Float32 variables, sorted; NULL: it has none */
+    size_t narrow_count;
+    enum tt_library_resets resets;
+    bool keeps;               /* instances that end well become idle, and are used again ... */
+    struct tt_instance *idle; /* ... and are these: used again also where they are known to reset well (instance.c) */
+};
+
+/* Gives a library whose description and interface are known its binding, and room for functions. */
+TUTTI_CHECKED enum tutti_err tt_library_bind(struct tt_library *library);
+/* Opens the file library->path. Functions that a run cannot do without and that are missing are all named in the error; optional ones that the
+ * description claims are warned of, and the capability is taken back. */
+TUTTI_CHECKED enum tutti_err tt_library_open(struct tt_library *library, const struct tutti_log *log);
+/* The last part of it, for a library whose functions are known in another way. */
+TUTTI_CHECKED enum tutti_err tt_library_check(struct tt_library *library, const struct tutti_log *log);
+/* The error for a library that it needs and that is not found; is_nameless: it is beside it, but has another name inside. */
+enum tutti_err tt_library_fail_missing(const struct tt_library *library, const char *missing, bool is_nameless);
+/* Is it the reference of a Float32 variable? Only FMI 3.0 has them, and there a reference has one type. */
+bool tt_library_is_narrow(const struct tt_library *library, uint32_t reference);
+void tt_library_free(struct tt_library *library);
+
+#endif

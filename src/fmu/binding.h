@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/* binding.h - what differs between FMI versions, as one vtable.
+ *
+ * A version is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct for its interfaces, Co-Simulation (CS),
+ * Model Exchange (ME) and Scheduled Execution (SE); FMI 1.0, whose interfaces are two standards, exports two. The functions call the FMU once,
+ * convert types, and return the FMU's status; states, messages and errors are instance.c's. A slot that the version or
+ * interface does not have is NULL, and the state machine never lets a call come that far. */
+#ifndef TT_FMU_BINDING_H
+#define TT_FMU_BINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fmu/description/description.h"
+#include "fmu/arguments.h"
+
+struct tt_library;
+
+/* As in FMI 1.0 and 2.0; 3.0 has no PENDING. */
+enum tt_fmi_status {
+    TUTTI_STATUS_OK,
+    TUTTI_STATUS_WARNING,
+    TUTTI_STATUS_DISCARD,
+    TUTTI_STATUS_ERROR,
+    TUTTI_STATUS_FATAL,
+    TUTTI_STATUS_PENDING,
+    /* Not the FMU's: */
+    TUTTI_STATUS_MEMORY, /* a binding has no memory for a conversion */
+    TUTTI_STATUS_LOST,   /* the process that the FMU lives in has ended in the call (forked/) */
+    TUTTI_STATUS_UNFIT   /* ... has what a fork does not bring back */
+};
+
+/* One function of a version's list. */
+struct tt_symbol {
+    const char *name;
+    unsigned group;
+};
+
+/* A capability and the functions that it takes. */
+struct tt_optional {
+    const char *name; /* the description's word for it; NULL ends the list */
+    uint32_t can;
+    unsigned group;
+};
+
+struct tt_binding {
+    int fmi;
+    const char *version;             /* "2.0" */
+    const struct tt_symbol *symbols; /* in the order of library->functions */
+    size_t symbol_count;
+    bool prefixed; /* symbols carry the model identifier (1.0) */
+    /* Groups of functions that the interface needs; those of each optional capability. */
+    unsigned required[TUTTI_INTERFACE_COUNT];
+    const struct tt_optional *optional;
+    /* Names of the functions of each call, for messages; the type's word goes after those of SET and GET. */
+    const char *const *call_names[TUTTI_INTERFACE_COUNT];
+    const char *(*type_word)(enum tt_type type); /* in names of functions; NULL: the version does not have the type */
+    uint32_t types;                              /* bit t: it has type t */
+
+    const char *(*get_version)(const struct tt_library *library); /* NULL slot or result: unknown */
+    void *(*instantiate)(struct tt_instance *instance);
+    void (*free)(struct tt_instance *instance);
+    /* Switches categories (none given: all) on or off. NULL: the version has no categories. */
+    enum tt_fmi_status (*set_debug_logging)(struct tt_instance *instance, bool on, size_t count,
+                                            const char *const *categories);
+    enum tt_fmi_status (*enter_configuration)(struct tt_instance *instance);
+    enum tt_fmi_status (*exit_configuration)(struct tt_instance *instance);
+    enum tt_fmi_status (*setup_experiment)(struct tt_instance *instance);
+    enum tt_fmi_status (*enter_initialization)(struct tt_instance *instance);
+    enum tt_fmi_status (*exit_initialization)(struct tt_instance *instance);
+    enum tt_fmi_status (*set)(struct tt_instance *instance, enum tt_type type, const uint32_t *references, size_t count,
+                              const void *values, size_t value_count);
+    enum tt_fmi_status (*get)(struct tt_instance *instance, enum tt_type type, const uint32_t *references, size_t count,
+                              void *values, size_t value_count);
+    enum tt_fmi_status (*set_input_derivatives)(struct tt_instance *instance, const uint32_t *references, size_t count,
+                                                const int32_t *orders, const double *values);
+    enum tt_fmi_status (*get_output_derivatives)(struct tt_instance *instance, const uint32_t *references, size_t count,
+                                                 const int32_t *orders, double *values);
+    enum tt_fmi_status (*get_directional)(struct tt_instance *instance, const uint32_t *unknowns, size_t unknown_count,
+                                          const uint32_t *knowns, size_t known_count, const double *seed,
+                                          size_t seed_count, double *sensitivity, size_t sensitivity_count);
+    /* The same for sensitivity = transposed d(unknowns)/d(knowns) * seed. NULL: the version has none, or the FMU is in another process. */
+    enum tt_fmi_status (*get_adjoint)(struct tt_instance *instance, const uint32_t *unknowns, size_t unknown_count,
+                                      const uint32_t *knowns, size_t known_count, const double *seed, size_t seed_count,
+                                      double *sensitivity, size_t sensitivity_count);
+    /* `step` is filled in for a step that ended at t + h; whatever else the call itself says goes there. Nothing may
+     * follow the call into the FMU here (the compiler makes a jump of it): see after_step. */
+    enum tt_fmi_status (*do_step)(struct tt_instance *instance, double t, double h, bool no_going_back,
+                                  struct tt_fmi_step *step);
+    /* After a do-step that returned PENDING (waits for it) or DISCARD (asks how far it came); NULL: nothing to ask. */
+    enum tt_fmi_status (*after_step)(struct tt_instance *instance, double t, enum tt_fmi_status status,
+                                     struct tt_fmi_step *step);
+    enum tt_fmi_status (*enter_event)(struct tt_instance *instance);
+    /* *discrete holds the next event as the round before said it, which stays unless this one says otherwise; the rest
+     * is false before. */
+    enum tt_fmi_status (*update_discrete)(struct tt_instance *instance, struct tt_discrete_update *discrete);
+    enum tt_fmi_status (*enter_step)(struct tt_instance *instance);
+    /* Clocks (3.0): one value per reference. An interval or shift is that of one clock; timing->fraction says how it is told. */
+    enum tt_fmi_status (*set_clocks)(struct tt_instance *instance, const uint32_t *references, size_t count,
+                                     const bool *values);
+    enum tt_fmi_status (*get_clocks)(struct tt_instance *instance, const uint32_t *references, size_t count,
+                                     bool *values);
+    enum tt_fmi_status (*get_interval)(struct tt_instance *instance, uint32_t reference,
+                                       struct tt_clock_timing *timing);
+    enum tt_fmi_status (*get_shift)(struct tt_instance *instance, uint32_t reference, struct tt_clock_timing *timing);
+    enum tt_fmi_status (*set_interval)(struct tt_instance *instance, uint32_t reference,
+                                       const struct tt_clock_timing *timing);
+    /* Scheduled Execution: the partition of an input clock. */
+    enum tt_fmi_status (*activate)(struct tt_instance *instance, uint32_t reference, double t);
+    enum tt_fmi_status (*get_state)(struct tt_instance *instance, void **handle);
+    enum tt_fmi_status (*set_state)(struct tt_instance *instance, void *handle);
+    enum tt_fmi_status (*free_state)(struct tt_instance *instance, void **handle);
+    enum tt_fmi_status (*serialized_size)(struct tt_instance *instance, void *handle, size_t *size);
+    enum tt_fmi_status (*serialize)(struct tt_instance *instance, void *handle, unsigned char *bytes, size_t size);
+    enum tt_fmi_status (*deserialize)(struct tt_instance *instance, const unsigned char *bytes, size_t size,
+                                      void **handle);
+    enum tt_fmi_status (*terminate)(struct tt_instance *instance);
+    enum tt_fmi_status (*reset)(struct tt_instance *instance);
+
+    /* Model Exchange. Counts are never 0, except in count_states. */
+    /* Overwrites numbers that come from the description with the FMU's own. NULL: there are no others. */
+    enum tt_fmi_status (*count_states)(struct tt_instance *instance, size_t *states, size_t *indicators);
+    enum tt_fmi_status (*set_time)(struct tt_instance *instance, double t);
+    enum tt_fmi_status (*set_states)(struct tt_instance *instance, const double *states, size_t count);
+    enum tt_fmi_status (*get_states)(struct tt_instance *instance, double *states, size_t count);
+    enum tt_fmi_status (*get_derivatives)(struct tt_instance *instance, double *derivatives, size_t count);
+    enum tt_fmi_status (*get_indicators)(struct tt_instance *instance, double *indicators, size_t count);
+    enum tt_fmi_status (*get_nominals)(struct tt_instance *instance, double *nominals, size_t count);
+    enum tt_fmi_status (*get_state_references)(struct tt_instance *instance, uint32_t *references, size_t count);
+    /* *event and *terminate are false before. */
+    enum tt_fmi_status (*completed_step)(struct tt_instance *instance, bool no_going_back, bool *event,
+                                         bool *terminate);
+    enum tt_fmi_status (*enter_continuous)(struct tt_instance *instance);
+};
+
+extern const struct tt_binding tt_fmi1_cs_binding, tt_fmi1_me_binding, tt_fmi2_binding, tt_fmi3_binding;
+
+#endif

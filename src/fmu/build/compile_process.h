@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* child.h - a program that works in a folder and nowhere else: it reads what is there and the system's own files, writes there alone
+ * (Landlock, as far as the kernel has it), reaches no network, and ends in time. */
+#ifndef TT_FMU_BUILD_COMPILE_PROCESS_H
+#define TT_FMU_BUILD_COMPILE_PROCESS_H
+
+#include <stdbool.h>
+
+#include "base/fail.h"
+#include "base/text.h"
+
+struct tt_compile_process {
+    const char *const *words; /* program and arguments, ended by NULL; the program is looked for as a shell does */
+    const char *folder;       /* that it may write to; absolute. Has a folder "tmp" for its temporary files */
+    const char *where;        /* the folder in which it begins */
+    double seconds;           /* that it may take */
+};
+
+/* Runs it to its end. *out is what it says, on either stream; *good whether it ended well. IO: it cannot be started; LIMIT: it took too
+ * long, or said too much. */
+TUTTI_CHECKED enum tutti_err tt_compile_process_run(const struct tt_compile_process *child, struct tt_text *out,
+                                                    bool *good);
+
+#endif

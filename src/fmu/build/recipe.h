@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* recipe.h - how the sources of an FMU become libraries: what modelDescription.xml (FMI 2.0) or sources/buildDescription.xml (3.0) say,
+ * checked, so that nothing of it leads out of the FMU. */
+#ifndef TT_FMU_BUILD_RECIPE_H
+#define TT_FMU_BUILD_RECIPE_H
+
+#include "base/arena.h"
+#include "base/vector.h"
+#include "fmu/fmu.h"
+
+/* Files that are compiled alike. Texts are the recipe's; lists are of const char *. */
+struct tt_recipe_set {
+    bool cpp;                     /* all files are C++, whatever they are called */
+    const char *standard;         /* "-std=gnu99"; NULL: the compiler's own */
+    struct tt_vector sources;     /* below sources/, '/' between folders */
+    struct tt_vector definitions; /* "-DNAME=VALUE" */
+    struct tt_vector includes;    /* folders below sources/ */
+    struct tt_vector options;     /* of the compiler */
+};
+
+/* A library. */
+struct tt_recipe_build {
+    const char *identifier;     /* its name, without ".so" */
+    struct tt_vector sets;      /* struct tt_recipe_set * */
+    struct tt_vector libraries; /* "m": names without "lib" */
+};
+
+struct tt_recipe {
+    struct tt_vector builds; /* struct tt_recipe_build * */
+    struct tt_arena arena;
+};
+
+/* UNSUPPORTED where there are no sources, or they are in a language that is not known; FORMAT, with file and line. */
+/* `platform`: that libraries are for; NULL: this one. */
+TUTTI_CHECKED enum tutti_err tt_recipe_read(struct tt_recipe *recipe, const struct tt_fmu *fmu, const char *platform);
+void tt_recipe_fini(struct tt_recipe *recipe);
+/* Is it C++, by its name? */
+bool tt_recipe_is_cpp(const char *source);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/* The elements of a model description of FMI 3.0. */
+#include <string.h>
+
+#include "fmu/description/builder.h"
+
+static enum tutti_err schema3_interface(struct tt_builder *build, int tag)
+{
+    struct tt_interface *interface = &build->desc->interfaces[tag];
+    uint32_t *flags = &interface->flags;
+    TRY(tt_elements_interface(build, tag));
+    tt_builder_read_flag(build, ATTR_canGetAndSetFMUState, flags, TUTTI_CAN_STATE);
+    tt_builder_read_flag(build, ATTR_canSerializeFMUState, flags, TUTTI_CAN_SERIALIZE);
+    tt_builder_read_flag(build, ATTR_providesDirectionalDerivatives, flags, TUTTI_CAN_DIRECTIONAL);
+    tt_builder_read_flag(build, ATTR_providesAdjointDerivatives, flags, TUTTI_CAN_ADJOINT);
+    tt_builder_read_flag(build, ATTR_providesPerElementDependencies, flags, TUTTI_CAN_ELEMENT_DEPENDENCIES);
+    tt_builder_read_flag(build, ATTR_providesEvaluateDiscreteStates, flags, TUTTI_CAN_EVALUATE_DISCRETE);
+    if (tag == TUTTI_ME)
+        tt_builder_read_flag(build, ATTR_needsCompletedIntegratorStep, flags, TUTTI_NEEDS_COMPLETED_STEP);
+    if (tag != TUTTI_CS)
+        return TUTTI_OK;
+    tt_builder_read_flag(build, ATTR_canHandleVariableCommunicationStepSize, flags, TUTTI_CAN_VARIABLE_STEP);
+    tt_builder_read_flag(build, ATTR_providesIntermediateUpdate, flags, TUTTI_CAN_INTERMEDIATE);
+    tt_builder_read_flag(build, ATTR_mightReturnEarlyFromDoStep, flags, TUTTI_CAN_EARLY_RETURN);
+    tt_builder_read_flag(build, ATTR_canReturnEarlyAfterIntermediateUpdate, flags, TUTTI_CAN_RETURN_AFTER_INTERMEDIATE);
+    tt_builder_read_flag(build, ATTR_hasEventMode, flags, TUTTI_CAN_EVENT_MODE);
+    tt_builder_read_uint32(build, ATTR_maxOutputDerivativeOrder, &interface->max_output_derivative_order);
+    tt_builder_read_int32(build, ATTR_recommendedIntermediateInputSmoothness, &interface->input_smoothness);
+    tt_builder_read_double(build, ATTR_fixedInternalStepSize, &interface->fixed_step);
+    return TUTTI_OK;
+}
+
+/* Takes the timing of a clock over what the type said; NULL in *out if neither says anything. */
+static enum tutti_err schema3_merge_clock(struct tt_builder *build, const struct tt_clock *from,
+                                          const struct tt_clock **out)
+{
+    struct tt_clock *clock = tt_arena_alloc(&build->desc->arena, sizeof *clock);
+    if (!clock)
+        return tt_fail_memory();
+    if (from)
+        *clock = *from;
+    else
+        clock->interval_variability = TUTTI_INTERVAL_UNKNOWN;
+    uint8_t word = (uint8_t)clock->interval_variability;
+    if (tt_builder_read_word(build, ATTR_intervalVariability, tt_interval_words, &word))
+        clock->interval_variability = (enum tt_interval)word;
+    tt_builder_read_bool(build, ATTR_canBeDeactivated, &clock->can_be_deactivated);
+    tt_builder_read_bool(build, ATTR_supportsFraction, &clock->supports_fraction);
+    clock->has_priority |= tt_builder_read_uint32(build, ATTR_priority, &clock->priority);
+    tt_builder_read_double(build, ATTR_intervalDecimal, &clock->interval);
+    tt_builder_read_double(build, ATTR_shiftDecimal, &clock->shift);
+    tt_builder_read_uint64(build, ATTR_resolution, &clock->resolution);
+    tt_builder_read_uint64(build, ATTR_intervalCounter, &clock->interval_counter);
+    tt_builder_read_uint64(build, ATTR_shiftCounter, &clock->shift_counter);
+    *out = clock;
+    return TUTTI_OK;
+}
+
+static enum tutti_err schema3_type(struct tt_builder *build, int tag)
+{
+    TRY(tt_elements_new_type(build));
+    TRY(tt_elements_type_kind(build, (enum tt_type)tag));
+    struct tt_type_def *def = tt_elements_last_type(build);
+    if (tag == TUTTI_TYPE_CLOCK)
+        return schema3_merge_clock(build, NULL, &def->clock);
+    if (tag == TUTTI_TYPE_BINARY) {
+        tt_builder_read_uint64(build, ATTR_maxSize, &def->max_size);
+        return tt_builder_copy_text(build, &def->mime_type, tt_builder_take_attribute(build, ATTR_mimeType));
+    }
+    return TUTTI_OK;
+}
+
+/* The attributes that only some types of 3.0 have. */
+static enum tutti_err schema3_read_more(struct tt_builder *build, struct tt_var *var)
+{
+    const struct tt_type_def *types = build->whole->types.items;
+    const struct tt_type_def *def =
+        var->type_def == TUTTI_NONE || types[var->type_def].type != var->type ? NULL : &types[var->type_def];
+    const char *clocks = tt_builder_take_attribute(build, ATTR_clocks);
+    if (!clocks && var->type != TUTTI_TYPE_CLOCK && var->type != TUTTI_TYPE_BINARY)
+        return TUTTI_OK;
+    struct tt_var_more *more = tt_arena_alloc(&build->desc->arena, sizeof *more);
+    if (!more)
+        return tt_fail_memory();
+    var->more = more;
+    if (var->type == TUTTI_TYPE_CLOCK)
+        TRY(schema3_merge_clock(build, def ? def->clock : NULL, &more->clock));
+    if (var->type == TUTTI_TYPE_BINARY) {
+        const char *mime = tt_builder_take_attribute(build, ATTR_mimeType);
+        more->max_size = def ? def->max_size : 0;
+        tt_builder_read_uint64(build, ATTR_maxSize, &more->max_size);
+        more->mime_type = def ? def->mime_type : NULL;
+        if (mime)
+            TRY(tt_builder_copy_text(build, &more->mime_type, mime));
+    }
+    if (!clocks)
+        return TUTTI_OK;
+    bool good;
+    TRY(tt_builder_read_numbers(build, clocks, &good));
+    uint32_t n = build->words.count;
+    if (!good || n == 0) {
+        tt_builder_report_error(build, "clocks are \"%.80s\", expected a list of value references", clocks);
+        return TUTTI_OK;
+    }
+    uint32_t *references = tt_arena_array(&build->desc->arena, n, sizeof *references);
+    if (!references)
+        return tt_fail_memory();
+    more->clocks = memcpy(references, build->words.items, n * sizeof *references);
+    var->clock_count = n;
+    return TUTTI_OK;
+}
+
+static uint8_t schema3_default_variability(const struct tt_var *var)
+{
+    if (var->causality == TUTTI_PARAMETER || var->causality == TUTTI_CALCULATED_PARAMETER ||
+        var->causality == TUTTI_STRUCTURAL_PARAMETER)
+        return TUTTI_FIXED;
+    return tt_type_is_float(var->type) ? TUTTI_CONTINUOUS : TUTTI_DISCRETE;
+}
+
+static enum tutti_err schema3_variable(struct tt_builder *build, int tag)
+{
+    TRY(tt_elements_new_var(build));
+    struct tt_var *var = tt_elements_last_var(build);
+    struct tt_builder_properties properties;
+    if (!tt_elements_var_kind(build, (enum tt_type)tag, &properties))
+        return TUTTI_OK;
+    tt_builder_read_word(build, ATTR_causality, tt_description_causality_words, &var->causality);
+    var->variability = schema3_default_variability(var);
+    tt_builder_read_word(build, ATTR_variability, tt_description_variability_words, &var->variability);
+    if (var->variability == TUTTI_CONTINUOUS && !tt_type_is_float(var->type)) {
+        tt_builder_report_error(build,
+                                "found variability continuous, which only a Float32 or Float64 can have; %s is used",
+                                tt_description_variability_words[schema3_default_variability(var)]);
+        var->variability = schema3_default_variability(var);
+    }
+    tt_builder_read_bool(build, ATTR_canHandleMultipleSetPerTimeInstant, &var->multiple_set);
+    if (tag != TUTTI_TYPE_CLOCK) {
+        var->initial_given = tt_builder_read_word(build, ATTR_initial, tt_description_initial_words, &var->initial);
+        tt_builder_read_bool(build, ATTR_intermediateUpdate, &var->intermediate);
+        tt_builder_read_uint32(build, ATTR_previous, &var->previous);
+    }
+    if (!var->initial_given)
+        var->initial = (uint8_t)tt_elements_default_initial(3, var->type, var->causality, var->variability);
+    if (tt_type_is_float(var->type)) {
+        tt_builder_read_uint32(build, ATTR_derivative, &var->derivative_of);
+        tt_builder_read_bool(build, ATTR_reinit, &var->reinit);
+    }
+    TRY(tt_elements_apply_properties(build, var, &properties));
+    return schema3_read_more(build, var);
+}
+
+static enum tutti_err schema3_dimension(struct tt_builder *build, int tag)
+{
+    (void)tag;
+    enum tutti_err err;
+    if (build->dimensions.count == TUTTI_DIMENSION_LIMIT)
+        return tt_xml_fail(build->xml, TUTTI_ERR_LIMIT, "variable \"%.200s\" has more than %d dimensions",
+                           tt_elements_last_var(build)->name, TUTTI_DIMENSION_LIMIT);
+    struct tt_dimension *extent = tt_builder_push(build, &build->dimensions, "dimensions", &err);
+    if (!extent)
+        return err;
+    extent->start = 1;
+    extent->variable = TUTTI_NONE;
+    bool has_start = tt_builder_read_uint64(build, ATTR_start, &extent->start);
+    bool has_reference = tt_builder_read_uint32(build, ATTR_valueReference, &extent->variable);
+    if (has_start == has_reference)
+        tt_builder_report_error(build, "found a Dimension with %s, expected either start or valueReference",
+                                has_start ? "both" : "neither");
+    if (has_start)
+        extent->variable = TUTTI_NONE;
+    return TUTTI_OK;
+}
+
+static enum tutti_err schema3_start_value(struct tt_builder *build, int tag)
+{
+    (void)tag;
+    enum tutti_err err;
+    struct tt_var *var = tt_elements_last_var(build);
+    const char *value = tt_builder_take_attribute(build, ATTR_value);
+    if (var->type != TUTTI_TYPE_STRING && var->type != TUTTI_TYPE_BINARY) {
+        tt_builder_report_error(build, "found a <Start> element, expected a start attribute; it is ignored");
+        return TUTTI_OK;
+    }
+    if (!value)
+        tt_builder_report_error(build, "found <Start> without value, expected one");
+    struct tt_bytes *bytes = tt_builder_push(build, &build->strings, "start values", &err);
+    if (!bytes)
+        return err;
+    if (var->type == TUTTI_TYPE_BINARY)
+        return tt_builder_read_bytes(build, value ? value : "", bytes);
+    const char *text;
+    TRY(tt_builder_copy_text(build, &text, value ? value : ""));
+    bytes->data = (const uint8_t *)text;
+    return TUTTI_OK;
+}
+
+static enum tutti_err schema3_alias(struct tt_builder *build, int tag)
+{
+    (void)tag;
+    enum tutti_err err;
+    struct tt_builder_list *aliases = &build->whole->aliases;
+    struct tt_alias *entry = tt_builder_push(build, aliases, "aliases", &err);
+    if (!entry)
+        return err;
+    const char *name = tt_builder_take_attribute(build, ATTR_name);
+    const struct tt_var *var = tt_elements_last_var(build);
+    if (!name)
+        tt_builder_report_error(build, "found an alias without a name, expected one");
+    entry->variable = build->whole->vars.count - 1;
+    entry->display_unit = TUTTI_NONE;
+    entry->line = tt_xml_line(build->xml);
+    TRY(tt_builder_copy_text(build, &entry->name, name ? name : ""));
+    TRY(tt_builder_copy_text(build, &entry->description, tt_builder_take_attribute(build, ATTR_description)));
+    const char *display = tt_type_is_float(var->type) ? tt_builder_take_attribute(build, ATTR_displayUnit) : NULL;
+    if (display) {
+        entry->display_unit = tt_elements_find_display(build, var->unit, display);
+        if (entry->display_unit == TUTTI_NONE)
+            return tt_elements_defer_name(build, PENDING_ALIAS_DISPLAY, aliases->count - 1, display);
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err schema3_variable_end(struct tt_builder *build)
+{
+    struct tt_var *var = tt_elements_last_var(build);
+    uint32_t n = build->dimensions.count, starts = build->strings.count;
+    if (n) {
+        struct tt_dimension *dimensions = tt_arena_array(&build->desc->arena, n, sizeof *dimensions);
+        if (!dimensions)
+            return tt_fail_memory();
+        var->dimensions = memcpy(dimensions, build->dimensions.items, n * sizeof *dimensions);
+        var->dimension_count = (uint8_t)n;
+    }
+    if (starts == 0)
+        return TUTTI_OK;
+    const struct tt_bytes *from = build->strings.items;
+    void *values = tt_arena_array(&build->desc->arena, starts, tt_type_size(var->type));
+    if (!values)
+        return tt_fail_memory();
+    for (uint32_t i = 0; i < starts; i++)
+        if (var->type == TUTTI_TYPE_BINARY)
+            ((struct tt_bytes *)values)[i] = from[i];
+        else
+            ((const char **)values)[i] = (const char *)from[i].data;
+    var->start = values;
+    var->start_count = starts;
+    return TUTTI_OK;
+}
+
+static enum tutti_err schema3_structure(struct tt_builder *build, int tag)
+{
+    for (int list = LIST_OUTPUTS; list <= LIST_INDICATORS; list++)
+        tt_elements_list_of(build->desc, (enum tt_builder_unknown_list)list)->given = true;
+    return tt_elements_structure(build, tag);
+}
+
+#define ANNOTATIONS                                                                                                    \
+    {                                                                                                                  \
+        .name = "Annotations", .foreign = true                                                                         \
+    }
+static const struct tt_builder_element only_annotations[] = {ANNOTATIONS, {0}};
+static const struct tt_builder_element annotations[] = {
+    {.name = "Annotation", .start = tt_elements_annotation, .tag = ATTR_type, .foreign = true},
+    {0}};
+static const struct tt_builder_element unit_children[] = {
+    {.name = "BaseUnit", .start = tt_elements_base_unit},
+    {.name = "DisplayUnit", .start = tt_elements_display_unit, .tag = ATTR_name, .children = only_annotations},
+    ANNOTATIONS,
+    {0}};
+static const struct tt_builder_element units[] = {
+    {.name = "Unit", .start = tt_elements_unit, .tag = ATTR_name, .children = unit_children},
+    {0}};
+static const struct tt_builder_element type_children[] = {
+    {.name = "Item", .start = tt_elements_item, .children = only_annotations},
+    ANNOTATIONS,
+    {0}};
+static const struct tt_builder_element types[] = {
+#define X(id, text, ctype)                                                                                             \
+    {.name = text "Type",                                                                                              \
+     .start = schema3_type,                                                                                            \
+     .end = tt_elements_finish_type,                                                                                   \
+     .tag = TUTTI_TYPE_##id,                                                                                           \
+     .children = TUTTI_TYPE_##id == TUTTI_TYPE_ENUMERATION ? type_children : only_annotations},
+    TUTTI_TYPES(X)
+#undef X
+        {0}};
+static const struct tt_builder_element categories[] = {
+    {.name = "Category", .start = tt_elements_category, .children = only_annotations},
+    {0}};
+static const struct tt_builder_element clock_children[] = {{.name = "Alias", .start = schema3_alias}, ANNOTATIONS, {0}};
+static const struct tt_builder_element variable_children[] = {{.name = "Dimension", .start = schema3_dimension},
+                                                              {.name = "Start", .start = schema3_start_value},
+                                                              {.name = "Alias", .start = schema3_alias},
+                                                              ANNOTATIONS,
+                                                              {0}};
+static const struct tt_builder_element all_variables[] = {
+#define X(id, text, ctype)                                                                                             \
+    {.name = text,                                                                                                     \
+     .start = schema3_variable,                                                                                        \
+     .end = schema3_variable_end,                                                                                      \
+     .tag = TUTTI_TYPE_##id,                                                                                           \
+     .children = TUTTI_TYPE_##id == TUTTI_TYPE_CLOCK ? clock_children : variable_children},
+    TUTTI_TYPES(X)
+#undef X
+        {0}};
+static const struct tt_builder_element unknowns[] = {
+    {.name = "Output", .start = tt_elements_unknown, .tag = LIST_OUTPUTS, .children = only_annotations},
+    {.name = "ContinuousStateDerivative",
+     .start = tt_elements_unknown,
+     .tag = LIST_DERIVATIVES,
+     .children = only_annotations},
+    {.name = "InitialUnknown", .start = tt_elements_unknown, .tag = LIST_INITIAL, .children = only_annotations},
+    {.name = "ClockedState", .start = tt_elements_unknown, .tag = LIST_CLOCKED, .children = only_annotations},
+    {.name = "EventIndicator", .start = tt_elements_unknown, .tag = LIST_INDICATORS, .children = only_annotations},
+    {0}};
+
+const struct tt_builder_element tt_schema_fmi3[] = {
+    {.name = "ModelExchange", .start = schema3_interface, .tag = TUTTI_ME, .children = only_annotations},
+    {.name = "CoSimulation", .start = schema3_interface, .tag = TUTTI_CS, .children = only_annotations},
+    {.name = "ScheduledExecution", .start = schema3_interface, .tag = TUTTI_SE, .children = only_annotations},
+    {.name = "UnitDefinitions", .children = units},
+    {.name = "TypeDefinitions", .children = types},
+    {.name = "LogCategories", .children = categories},
+    {.name = "DefaultExperiment", .start = tt_elements_experiment, .children = only_annotations},
+    {.name = "ModelVariables", .start = tt_elements_variables, .children = all_variables},
+    {.name = "ModelStructure", .start = schema3_structure, .children = unknowns},
+    {.name = "Annotations", .children = annotations},
+    {0}};

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* fmi_call.h - what surrounds every call into an FMU, for the files that make them (instance.c, step.c, exchange.c,
+ * saved_state.c): may it be made, whose is it, how did it end. */
+#ifndef TT_FMU_FMI_CALL_H
+#define TT_FMU_FMI_CALL_H
+
+#include "base/float_mode.h"
+#include "fmu/fmi_call_instance.h"
+
+/* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
+extern _Thread_local struct tt_instance *tt_fmi_call_current __attribute__((tls_model("initial-exec")));
+
+/* This thread is reading a message of the FMU, whose format and arguments may lead anywhere. */
+extern _Thread_local volatile bool tt_fmi_call_takes_message __attribute__((tls_model("initial-exec")));
+
+/* The messages of fmi_call.c: a call that the state machine forbids; one that failed (what: "returned Error"); a capability
+ * that the FMU does not have (OK if it has). */
+enum tutti_err tt_fmi_call_fail_forbidden(const struct tt_instance *in, enum tt_fmi_call call);
+enum tutti_err tt_fmi_call_fail(struct tt_instance *in, enum tutti_err err, const char *what);
+TUTTI_CHECKED enum tutti_err tt_fmi_call_require(const struct tt_instance *in, uint32_t can, const char *what);
+/* A question that was answered by Error, or Discard, and that there is another way for: another point (exchange.c),
+ * differences. Keeps what the FMU said, in case that this fails, too. The state is not that of an error. */
+void tt_fmi_call_set_refused(struct tt_instance *in, const char *what);
+/* A call that succeeded although the one before was refused, or the FMU told an error. */
+void tt_fmi_call_clear_refused(struct tt_instance *in);
+/* Every status that is not OK. */
+enum tutti_err tt_fmi_call_handle_status(struct tt_instance *in, enum tt_fmi_call call, enum tt_fmi_status status);
+/* Every end of a do-step from t to `end`; `step` as it was filled in (binding.h). */
+enum tutti_err tt_co_simulation_conclude_step(struct tt_instance *in, double t, double end, enum tt_fmi_status status,
+                                              struct tt_fmi_step *step);
+/* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
+void tt_fmi_call_mark_fatal(struct tt_instance *in);
+
+/* Is the last call one that is not made where the instance is taken back by forking? Async-signal-safe. */
+bool tt_fmi_call_is_about_states(const struct tt_instance *in);
+
+/* The name of the FMI function that was called last, without the type's word; NULL: it has none. */
+const char *tt_fmi_call_function_name(const struct tt_instance *in);
+
+extern _Thread_local bool tt_fmi_call_ignores_fatal; /* tt_instance_ignore_fatal */
+
+static inline bool tt_fmi_call_may(const struct tt_instance *in, enum tt_fmi_call call)
+{
+    return (!in->library->fatal || tt_fmi_call_ignores_fatal) && tt_fmi_state_allows(in->allowed, call, in->state);
+}
+
+/* Before every call into the FMU: may it be made (I1 to I15), and which one is it. */
+static inline enum tutti_err tt_fmi_call_begin(struct tt_instance *in, enum tt_fmi_call call)
+{
+    if (__builtin_expect(!tt_fmi_call_may(in, call), 0))
+        return tt_fmi_call_fail_forbidden(in, call);
+    in->call = call;
+    in->calls++;
+    return TUTTI_OK;
+}
+
+/* What a call into an FMU finds in its thread, and what is there again after it. */
+struct tt_fmi_call_frame {
+    struct tt_instance *outer;  /* the instance that the thread was in; NULL: none */
+    struct tt_float_mode modes; /* all code of FMUs runs in these: the same bits, whichever FMUs share a rank */
+};
+
+/* The call has left other modes: brings them back, and says so once. `in`: the instance that was called. */
+void tt_fmi_call_restore_modes(struct tt_instance *in, const struct tt_float_mode *modes);
+
+static inline void tt_fmi_call_check_modes(struct tt_instance *in, const struct tt_float_mode *modes)
+{
+    struct tt_float_mode now = tt_float_mode_get();
+    if (__builtin_expect(!tt_float_mode_is_same(&now, modes), 0))
+        tt_fmi_call_restore_modes(in, modes);
+}
+
+/* Around every call into the FMU: callbacks and crash reports learn whose call it is. */
+static inline struct tt_fmi_call_frame tt_fmi_call_enter(struct tt_instance *in)
+{
+    struct tt_fmi_call_frame frame = {tt_fmi_call_current, tt_float_mode_get()};
+    tt_fmi_call_current = in;
+    return frame;
+}
+
+static inline void tt_fmi_call_leave(struct tt_fmi_call_frame frame)
+{
+    tt_fmi_call_check_modes(tt_fmi_call_current, &frame.modes);
+    tt_fmi_call_current = frame.outer;
+}
+
+static inline enum tutti_err tt_fmi_call_conclude(struct tt_instance *in, enum tt_fmi_call call,
+                                                  enum tt_fmi_status status)
+{
+    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
+        return tt_fmi_call_handle_status(in, call, status);
+    if (__builtin_expect(in->deferred != 0 || in->refused, 0))
+        tt_fmi_call_clear_refused(in);
+    in->state = tt_fmi_state_after(in->library->kind, call, in->state, in->event_mode);
+    return TUTTI_OK;
+}
+
+/* Calls a slot of the binding, by the rules of the state machine. */
+#define CALL(in, call, slot, ...)                                                                                      \
+    do {                                                                                                               \
+        TRY(tt_fmi_call_begin(in, call));                                                                              \
+        struct tt_fmi_call_frame frame_ = tt_fmi_call_enter(in);                                                       \
+        enum tt_fmi_status status_ = (in)->binding->slot(__VA_ARGS__);                                                 \
+        tt_fmi_call_leave(frame_);                                                                                     \
+        TRY(tt_fmi_call_conclude(in, call, status_));                                                                  \
+    } while (0)
+
+#endif

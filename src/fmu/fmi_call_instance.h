@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* component.h - an instance from inside, for the files of src/fmi that call the FMU or hear from it: bindings, fmi_call.h,
+ * fmu_callbacks.c. */
+#ifndef TT_FMU_FMI_CALL_INSTANCE_H
+#define TT_FMU_FMI_CALL_INSTANCE_H
+
+#include <pthread.h>
+#include <stdarg.h>
+
+#include "fmu/description/type.h"
+#include "fmu/arguments.h"
+#include "fmu/binding.h"
+#include "fmu/binary/library.h"
+#include "fmu/fmi_state.h"
+
+enum { TUTTI_MESSAGES_KEPT = 6, TUTTI_MESSAGE_SIZE = 512 };
+
+struct tt_message_texts {
+    char kept[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE]; /* a ring of the last ones */
+    /* Errors told during the present call: they are part of its message if it fails. Only its own thread is here. */
+    char deferred[TUTTI_MESSAGES_KEPT][TUTTI_MESSAGE_SIZE];
+};
+
+/* What the FMU said; written from whatever thread the FMU calls back on. */
+struct tt_messages {
+    pthread_mutex_t lock;
+    unsigned long count;            /* ever */
+    unsigned long passed, dropped;  /* to the log, not to the log */
+    struct tt_message_texts *texts; /* made for the first message: of thousands of instances most say nothing */
+};
+
+struct tt_instance_clocks; /* instance_clocks_header.h */
+
+/* What every call touches comes first, so that many instances fit into the caches; what few do is elsewhere. */
+struct tt_instance {
+    struct tt_library *library;
+    void *component; /* the FMU's own */
+    double time;
+    enum tt_fmi_state state;
+    enum tt_fmi_call call; /* the last one made, for messages and crash reports */
+    enum tt_type call_type;
+    unsigned deferred; /* messages.texts->deferred that are not told yet */
+    unsigned calls;    /* that were begun, but for those that tell another time each (batched_call.h) */
+    bool refused;      /* the last call ended with an Error that did not end all: `refusal` */
+    bool narrow;       /* the FMU has Float32 variables (instance.c) */
+    const struct tt_binding *binding;
+    void *const *functions;  /* library->functions, one load nearer */
+    const uint16_t *allowed; /* the state machine of version and interface (fmi_state.h) */
+    struct tt_experiment_setup setup;
+    struct tt_instance_options options; /* name points to a copy */
+    bool event_mode;
+    bool logging_on;         /* as the FMU was told */
+    const char **categories; /* of its log, those that tell how calls went; an array of its own */
+    size_t category_count;
+    bool modes_told;               /* that it leaves floating-point modes changed (fmi_call.h) */
+    enum tutti_err callback_error; /* of an intermediate update; a do-step must not hide it */
+    unsigned long warnings;
+    /* The next event, as the rounds of the present event mode said it: some FMUs do so in the first one only. */
+    bool has_next_event;
+    double next_event;
+    /* FMI 1.0, options.rejects: steps that were made and stand; the next one is the last one again. */
+    unsigned long steps;
+    bool repeats;
+    char *refusal; /* the last Error that did not end all (tt_fmi_call_set_refused), as a sentence; owned */
+    struct tt_messages messages;
+    union {
+        char callbacks[64]; /* FMI 2.0 keeps a pointer to its callback structure */
+        struct {
+            struct tt_discrete_update discrete; /* FMI 1.0 ME: what the initialisation said about events ... */
+            bool pending;                       /* ... and the caller was not told */
+            bool outdated;                      /* values were set since */
+        } initial;
+    };
+    struct tt_instance *next;     /* of those that are dead, or idle */
+    struct tt_instance *in_chain; /* the next one there (living_instances.c) */
+    uint32_t can; /* TUTTI_CAN_*: the library's, but for saved states of one that is taken back by forking */
+    struct tt_instance_clocks *clocks; /* owned; NULL: it has none */
+    struct tt_forked *forked;          /* the process that the FMU lives in (forked/); NULL: this one */
+    /* In that process: takes what the FMU says instead of tt_fmu_callbacks_message. NULL elsewhere. */
+    void (*relay)(struct tt_instance *instance, enum tt_fmi_status status, const char *category, const char *text);
+    void *scratch; /* for types that a version lays out in its own way; grows, never shrinks */
+    size_t scratch_size;
+};
+
+/* The instance whose call this thread is in, or NULL. For callbacks of FMI 1.0, which name no instance. */
+struct tt_instance *tt_fmi_call_current_instance(void);
+
+/* Takes a message of the FMU: keeps it for error reports, and hands it to the log unless it repeats itself or floods.
+ * Any text may be NULL or broken. */
+void tt_fmu_callbacks_message(struct tt_instance *instance, enum tt_fmi_status status, const char *category,
+                              const char *text);
+
+/* The same from the callback of FMI 1.0 and 2.0, for the instance that `environment` stands for (living_instances.h). */
+void tt_fmu_callbacks_format_message(const void *environment, enum tt_fmi_status status, const char *category,
+                                     const char *format, va_list args) TUTTI_PRINTF(4, 0);
+
+/* In a do-step: the FMU is in an intermediate update (3.0), and may set update->return_early. What goes wrong there is kept for
+ * the end of the step, and the FMU is asked to come back. */
+void tt_co_simulation_intermediate(struct tt_instance *instance, struct tt_intermediate_update *update);
+
+/* Says that the FMU's library lacks the function that is being called; ERROR. */
+enum tt_fmi_status tt_fmu_callbacks_fail_missing(struct tt_instance *instance);
+
+/* Calls a function of the table `functions(in)` on the component, or reports that the FMU lacks it. */
+#define CALL_FMU(functions, in, function, ...)                                                                         \
+    (functions(in)->function ? (enum tt_fmi_status)functions(in)->function((in)->component, ##__VA_ARGS__)             \
+                             : tt_fmu_callbacks_fail_missing(in))
+
+/* Logs the errors that were told during a call which then succeeded. */
+void tt_fmu_callbacks_log_deferred(struct tt_instance *instance);
+
+/* At least `size` bytes of scratch, or NULL. */
+void *tt_instance_scratch(struct tt_instance *instance, size_t size);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmu/fork_server/fork_safety.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fmu/fork_server/mappings.h"
+
+/* Mappings, which take longest, are left out more and more often: memory that is shared is mostly so from the start. */
+static unsigned long looks;
+
+/* One folder per thread, besides "." and "..". */
+static bool has_threads(char *why, size_t size)
+{
+    struct stat tasks;
+    if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink <= 3)
+        return false;
+    snprintf(why, size, "it has %lu threads", (unsigned long)tasks.st_nlink - 2);
+    return true;
+}
+
+static bool is_checkpoint_process(const struct tt_shared_area *area, pid_t pid)
+{
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
+        if (atomic_load(&area->holders[n].pid) == pid)
+            return true;
+    return false;
+}
+
+/* Processes whose parent has ended become children of the keeper. */
+static bool has_unknown_children(const struct tt_shared_area *area, pid_t keeper)
+{
+    char path[64], *word = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)keeper, (int)keeper);
+    FILE *children = fopen(path, "re");
+    while (children && !found && getdelim(&word, &room, ' ', children) > 0)
+        found = strtol(word, NULL, 10) > 0 && !is_checkpoint_process(area, (pid_t)strtol(word, NULL, 10));
+    free(word);
+    if (children)
+        fclose(children);
+    return found;
+}
+
+static bool has_processes(const struct tt_shared_area *area, pid_t keeper, char *why, size_t size)
+{
+    siginfo_t info;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && !has_unknown_children(area, keeper))
+        return false;
+    snprintf(why, size, "it has started another process");
+    return true;
+}
+
+/* ---- descriptors ---- */
+
+/* Devices that have nothing to come back to: null, zero, full, random, urandom. */
+static bool is_stateless_device(const struct stat *st)
+{
+    unsigned number = minor(st->st_rdev);
+    return S_ISCHR(st->st_mode) && major(st->st_rdev) == 1 &&
+           (number == 3 || number == 5 || (number >= 7 && number <= 9));
+}
+
+static const char *fork_safety_kind_of(const struct stat *st)
+{
+    if (S_ISSOCK(st->st_mode))
+        return "an open socket";
+    if (S_ISFIFO(st->st_mode))
+        return "an open pipe";
+    if (S_ISCHR(st->st_mode) || S_ISBLK(st->st_mode))
+        return "an open device";
+    return S_ISREG(st->st_mode) ? "a file open for writing" : "an open descriptor of the system";
+}
+
+static bool record_file_position(struct tt_fork_safety_positions *positions, int fd, char *why, size_t size)
+{
+    if (positions->count == TUTTI_MOST_FILES) {
+        snprintf(why, size, "it has more than %d open files", TUTTI_MOST_FILES);
+        return false;
+    }
+    positions->files[positions->count].fd = fd;
+    positions->files[positions->count++].offset = lseek(fd, 0, SEEK_CUR);
+    return true;
+}
+
+static bool check_descriptor(struct tt_fork_safety_positions *positions, int fd, char *why, size_t size)
+{
+    struct stat st;
+    int flags = fcntl(fd, F_GETFL);
+    if (flags < 0 || fstat(fd, &st) != 0 || is_stateless_device(&st))
+        return true;
+    bool is_read = (flags & O_ACCMODE) == O_RDONLY && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+    if (is_read)
+        return record_file_position(positions, fd, why, size);
+    char link[64], name[192] = "";
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, name, sizeof name - 1);
+    name[length > 0 ? length : 0] = '\0';
+    snprintf(why, size, "it has %s (%s)", fork_safety_kind_of(&st), name);
+    return false;
+}
+
+/* Without /proc: the first ones, where almost all are. */
+static bool check_first_descriptors(struct tt_fork_safety_positions *positions, char *why, size_t size)
+{
+    enum { FIRST = 256 };
+    bool fine = true;
+    for (int fd = STDERR_FILENO + 1; fd < FIRST && fine; fd++)
+        fine = check_descriptor(positions, fd, why, size);
+    return fine;
+}
+
+static bool check_descriptors(struct tt_fork_safety_positions *positions, char *why, size_t size)
+{
+    DIR *all = opendir("/proc/self/fd");
+    bool fine = true;
+    if (!all)
+        return check_first_descriptors(positions, why, size);
+    for (const struct dirent *one; all && fine && (one = readdir(all));) {
+        int fd = one->d_name[0] == '.' ? -1 : (int)strtol(one->d_name, NULL, 10);
+        if (fd > STDERR_FILENO && fd != dirfd(all))
+            fine = check_descriptor(positions, fd, why, size);
+    }
+    if (all)
+        closedir(all);
+    return fine;
+}
+
+/* ---- memory ---- */
+
+struct unsafe_reason {
+    char *why;
+    size_t size;
+    bool fine;
+};
+
+/* The area that the rank shares with this process is ours. */
+static bool check_mapping(void *context, const struct tt_memory_mapping *mapping)
+{
+    struct unsafe_reason *words = context;
+    bool ours = strncmp(mapping->name, "/memfd:tutti ", 13) == 0;
+    words->fine = !(mapping->is_written && mapping->is_shared) || ours;
+    if (!words->fine)
+        snprintf(words->why, words->size, "it shares memory with others (%s)", mapping->name);
+    return words->fine;
+}
+
+static bool check_mappings(char *why, size_t size)
+{
+    struct unsafe_reason words = {why, size, true};
+    tt_fork_safety_each_mapping(check_mapping, &words);
+    return words.fine;
+}
+
+bool tt_fork_safety_check(const struct tt_shared_area *area, pid_t keeper, struct tt_fork_safety_positions *positions,
+                          char *why, size_t size)
+{
+    positions->count = 0;
+    if (has_threads(why, size) || has_processes(area, keeper, why, size) || !check_descriptors(positions, why, size))
+        return false;
+    bool is_due = (looks & (looks - 1)) == 0; /* 0, 1, 2, 4, 8 ... */
+    looks++;
+    return !is_due || check_mappings(why, size);
+}
+
+void tt_fork_safety_restore_files(const struct tt_fork_safety_positions *positions)
+{
+    for (size_t i = 0; i < positions->count; i++)
+        (void)lseek(positions->files[i].fd, positions->files[i].offset, SEEK_SET);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* fork_safety.h - is this process nothing but its memory? Only then a fork of it is a point to go back to. */
+#ifndef TT_FMU_FORK_SERVER_FORK_SAFETY_H
+#define TT_FMU_FORK_SERVER_FORK_SAFETY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "fmu/process/shared_area.h"
+
+enum { TUTTI_MOST_FILES = 64 };
+
+/* Files that are read, and how far: a position is shared with all forks. */
+struct tt_fork_safety_positions {
+    struct {
+        int fd;
+        off_t offset;
+    } files[TUTTI_MOST_FILES];
+    size_t count;
+};
+
+/* Looks at threads, processes that it has started, descriptors and memory that is shared. False: there is something that does not come back; why:
+ * "it has 3 threads". */
+bool tt_fork_safety_check(const struct tt_shared_area *area, pid_t keeper, struct tt_fork_safety_positions *positions,
+                          char *why, size_t size);
+/* Files are to be read from there again. */
+void tt_fork_safety_restore_files(const struct tt_fork_safety_positions *positions);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* tutti_keeper - the parent of the processes of one FMU that is taken back by forking (fmi/forked/).
+ *
+ * It starts the first holder; holders that these fork are its children, too. It notes how each ends, so that the rank knows, and ends
+ * them all once the rank has ended, however that was: the other end of a pipe is closed then. What an FMU starts stays below
+ * it, and ends with it. It runs no code of FMUs itself. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/child_signals.h"
+#include "fmu/process/shared_area.h"
+#include "fmu/fork_server/checkpoint_process.h"
+
+/* One has ended that no holder's entry names: what an FMU had started, or a holder whose entry the FMU has overwritten. Entries that name none
+ * of this process's children are such; the rank would wait for them for ever. */
+static void record_unknown_end(struct tt_shared_area *area, int status)
+{
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
+        struct tt_process_entry *holder = &area->holders[n];
+        int32_t state = atomic_load(&holder->state);
+        if (state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD || tt_child_kill(atomic_load(&holder->pid), 0))
+            continue;
+        atomic_store(&holder->status, status);
+        atomic_store(&holder->state, TUTTI_HOLDER_DEAD);
+        tt_shared_area_wake_rank(area);
+    }
+}
+
+static void record_end(struct tt_shared_area *area, pid_t pid, int status)
+{
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
+        struct tt_process_entry *holder = &area->holders[n];
+        int32_t state = atomic_load(&holder->state);
+        if (atomic_load(&holder->pid) != pid || state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD)
+            continue;
+        atomic_store(&holder->status, status);
+        atomic_store(&holder->state, state == TUTTI_HOLDER_LEAVING ? TUTTI_HOLDER_NONE : TUTTI_HOLDER_DEAD);
+        tt_shared_area_wake_rank(area);
+        return;
+    }
+    record_unknown_end(area, status);
+}
+
+/* Those that have ended, by now or (flags 0) sooner or later. False: there are no more children. */
+static bool fork_server_collect(struct tt_shared_area *area, int flags)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, flags)) > 0 || (pid < 0 && errno == EINTR))
+        if (pid > 0)
+            record_end(area, pid, status);
+    return pid == 0;
+}
+
+/* The kernel lists the children, and child_signals.h looks at each once more: nothing that an FMU could have written decides who is ended. Children
+ * change hands while they die: what a holder had started is ours then. What cannot be ended, because it is another user's by now, or
+ * signals are forbidden, is left; holders end with their keeper in any case. */
+static void fork_server_end_all(struct tt_shared_area *area)
+{
+    enum { MOST_ROUNDS = 1000 };
+    static const struct timespec nap = {.tv_nsec = 1000000};
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        FILE *children = fopen("/proc/thread-self/children", "re");
+        char *word = NULL;
+        size_t size = 0;
+        while (children && getdelim(&word, &size, ' ', children) > 0)
+            (void)tt_child_kill((pid_t)strtol(word, NULL, 10), SIGKILL);
+        free(word);
+        if (children)
+            fclose(children);
+        if (!fork_server_collect(area, WNOHANG))
+            return;
+        nanosleep(&nap, NULL);
+    }
+}
+
+/* Until the rank has ended. */
+static void fork_server_watch(struct tt_shared_area *area, int signals)
+{
+    struct pollfd fds[] = {{.fd = TUTTI_KEEPER_LIFE}, {.fd = signals, .events = POLLIN}};
+    while (!fds[0].revents) {
+        if (poll(fds, sizeof fds / sizeof *fds, -1) < 0)
+            continue;
+        struct signalfd_siginfo info;
+        if (fds[1].revents && read(signals, &info, sizeof info) > 0)
+            (void)fork_server_collect(area, WNOHANG);
+    }
+}
+
+static void fork_server_init(void)
+{
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}; /* the rank's business */
+    static const int usual[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};    /* a sanitizer has handlers for these */
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        signal(usual[i], SIG_DFL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+int main(void)
+{
+    struct tt_shared_area *area = tt_shared_area_map(TUTTI_KEEPER_AREA);
+    sigset_t deaths;
+    sigemptyset(&deaths);
+    sigaddset(&deaths, SIGCHLD);
+    if (!area || fcntl(TUTTI_KEEPER_LIFE, F_GETFD) < 0)
+        return 2; /* it was started by hand */
+    close(TUTTI_KEEPER_AREA);
+    (void)close_range(TUTTI_KEEPER_LIFE + 1, ~0U, 0); /* what the program of the rank lets its children have */
+    fork_server_init();
+    sigprocmask(SIG_BLOCK, &deaths, NULL);
+    int signals = signalfd(-1, &deaths, SFD_CLOEXEC);
+    pid_t keeper = getpid(), first = signals < 0 ? -1 : fork();
+    if (first == 0) {
+        close(signals);
+        close(TUTTI_KEEPER_LIFE);
+        sigprocmask(SIG_UNBLOCK, &deaths, NULL);
+        tt_checkpoint_process_run(area, keeper);
+    }
+    if (first < 0)
+        return 1; /* the rank sees that */
+    tt_checkpoint_process_register(area, TUTTI_AREA_FIRST, first);
+    fork_server_watch(area, signals);
+    fork_server_end_all(area);
+    return 0;
+}

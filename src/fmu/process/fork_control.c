@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "fmu/process/fork_control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/wall_clock.h"
+#include "base/child_signals.h"
+#include "fmu/process/exit_message.h"
+#include "base/module.h"
+
+/* A rank that waits looks up so often: is the keeper still there? */
+static const double NAP = 0.1;
+/* Seconds that a keeper has to end its holders before it is ended itself. */
+static const double LAST_SECONDS = 2;
+
+enum { OUT_OF_THE_WAY = 10 }; /* above descriptors that the keeper is started with */
+
+/* ---- the start ---- */
+
+/* Moves a descriptor; -1, with errno, if it is none. */
+static int move_descriptor(int fd)
+{
+    int moved = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+    int reason = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = reason;
+    return moved;
+}
+
+/* Everything that a keeper inherits, apart from standard output and error. */
+static int fork_control_list_actions(posix_spawn_file_actions_t *actions, int area, int life)
+{
+    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(actions, area, TUTTI_KEEPER_AREA);
+    if (!error)
+        error = posix_spawn_file_actions_adddup2(actions, life, TUTTI_KEEPER_LIFE);
+    return error;
+}
+
+/* Signals of a terminal reach the keeper, too, which leaves them to the rank. */
+static int fork_control_list_attributes(posix_spawnattr_t *attributes)
+{
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    int error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!error)
+        error = posix_spawnattr_setsigmask(attributes, &none);
+    return error ? error : posix_spawnattr_setsigdefault(attributes, &all);
+}
+
+static int fork_control_spawn(pid_t *pid, char *program, int area, int life)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char *const arguments[] = {program, NULL};
+    int error = posix_spawn_file_actions_init(&actions);
+    if (error)
+        return error;
+    error = posix_spawnattr_init(&attributes);
+    if (!error) {
+        error = fork_control_list_actions(&actions, area, life);
+        if (!error)
+            error = fork_control_list_attributes(&attributes);
+        if (!error)
+            error = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static enum tutti_err fork_control_fail_start(int error)
+{
+    bool is_foreign = error == ENOENT || error == ENOEXEC; /* the program is there: what starts such programs is not */
+    return tt_fail(error == ENOMEM || error == EAGAIN || error == EMFILE ? TUTTI_ERR_LIMIT : TUTTI_ERR_LOAD,
+                   "cannot start a process for an FMU: %s%s", strerror(error),
+                   is_foreign ? "; the system lacks what programs of this kind need (for 32 bits on Debian: libc6-i386)"
+                              : "");
+}
+
+static enum tutti_err fork_control_start(struct tt_fork_control *process, char *program, int area, const int life[2])
+{
+    if (area < 0 || life[0] < 0 || life[1] < 0 || ftruncate(area, (off_t)TUTTI_AREA_SIZE) != 0)
+        return fork_control_fail_start(errno);
+    process->area = tt_shared_area_map(area);
+    if (!process->area)
+        return fork_control_fail_start(errno);
+    process->live = TUTTI_AREA_FIRST;
+    pid_t pid = 0;
+    int error = fork_control_spawn(&pid, program, area, life[0]);
+    if (error)
+        return fork_control_fail_start(error);
+    process->keeper = pid;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_fork_control_start(struct tt_fork_control *process, const char *keeper)
+{
+    char *program = NULL;
+    int life[2] = {-1, -1};
+    *process = (struct tt_fork_control){0};
+    TRY(tt_module_find_program(&program, keeper));
+    int area = move_descriptor(memfd_create("tutti", MFD_CLOEXEC));
+    if (pipe2(life, O_CLOEXEC) == 0) {
+        life[0] = move_descriptor(life[0]);
+        life[1] = move_descriptor(life[1]);
+    }
+    enum tutti_err err = fork_control_start(process, program, area, life);
+    free(program);
+    if (area >= 0)
+        close(area);
+    if (life[0] >= 0)
+        close(life[0]);
+    process->life = life[1] < 0 ? 0 : life[1];
+    if (err)
+        tt_fork_control_stop(process);
+    return err;
+}
+
+/* ---- the end ---- */
+
+/* Has it ended? It is collected then. A program that collects all of its children may have been faster. */
+static bool has_ended(pid_t keeper, int flags)
+{
+    pid_t ended;
+    do
+        ended = waitpid(keeper, NULL, flags);
+    while (ended < 0 && errno == EINTR);
+    return ended != 0;
+}
+
+void tt_fork_control_stop(struct tt_fork_control *process)
+{
+    static const struct timespec nap = {.tv_nsec = 200000};
+    if (process->life > 0)
+        close(process->life);
+    double deadline = tt_wall_clock_now() + LAST_SECONDS;
+    while (process->keeper && !has_ended(process->keeper, WNOHANG)) {
+        if (tt_wall_clock_now() > deadline)
+            (void)tt_child_kill(process->keeper, SIGKILL); /* holders end with it */
+        nanosleep(&nap, NULL);
+    }
+    tt_shared_area_unmap(process->area);
+    *process = (struct tt_fork_control){.lost = true};
+}
+
+/* ---- turns ---- */
+
+uint32_t tt_fork_control_free_number(const struct tt_fork_control *process)
+{
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
+        if (atomic_load(&process->area->holders[n].state) == TUTTI_HOLDER_NONE)
+            return n;
+    return 0;
+}
+
+static void record_death(struct tt_fork_control *process, int status)
+{
+    if (WIFSIGNALED(status))
+        tt_exit_message_signal(WTERMSIG(status), process->trouble, sizeof process->trouble);
+    else
+        tt_exit_message_status(WEXITSTATUS(status), process->trouble, sizeof process->trouble);
+}
+
+/* Can this holder not give the turn back any more? It has ended; or its entry says what neither a holder nor its keeper writes while the turn is
+ * away. `is_made`: it is there. */
+static bool is_process_dead(struct tt_fork_control *process, uint32_t number, bool is_made)
+{
+    if (number == 0)
+        return false;
+    int32_t state = atomic_load(&process->area->holders[number].state);
+    if (state == TUTTI_HOLDER_DEAD) {
+        record_death(process, atomic_load(&process->area->holders[number].status));
+        return true;
+    }
+    if (state == TUTTI_HOLDER_ALIVE || state == TUTTI_HOLDER_LEAVING || (state == TUTTI_HOLDER_NONE && !is_made))
+        return false;
+    if (atomic_load(&process->area->turn) == TUTTI_AREA_RANK) /* it has left, after it gave the turn back */
+        return false;
+    tt_exit_message_overwritten(process->trouble, sizeof process->trouble);
+    return true;
+}
+
+/* Whether the turn is held by no process that could give it back. */
+static bool is_turn_lost(struct tt_fork_control *process, uint32_t holder, uint32_t made)
+{
+    uint32_t turn = atomic_load(&process->area->turn);
+    if (turn == TUTTI_AREA_RANK || turn == holder || (made != 0 && turn == made))
+        return false;
+    tt_exit_message_overwritten(process->trouble, sizeof process->trouble);
+    return true;
+}
+
+bool tt_fork_control_pass_turn(struct tt_fork_control *process, uint32_t holder, uint32_t made)
+{
+    if (process->lost)
+        return false;
+    tt_shared_area_pass_turn(process->area, holder);
+    while (!tt_shared_area_wait(process->area, TUTTI_AREA_RANK, NAP)) {
+        bool dead = is_process_dead(process, holder, process->begun) || is_process_dead(process, made, false) ||
+                    is_turn_lost(process, holder, made);
+        if (!dead && has_ended(process->keeper, WNOHANG)) {
+            process->keeper = 0;
+            dead = true;
+            tt_exit_message_signal(SIGKILL, process->trouble, sizeof process->trouble);
+        }
+        if (dead) {
+            process->lost = true;
+            return false;
+        }
+    }
+    process->begun = true;
+    return true;
+}

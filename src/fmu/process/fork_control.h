@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* fork_control.h - the processes of an FMU that is taken back by forking, as its rank sees them: started, given the turn, ended.
+ *
+ * The keeper is a program of its own (src/keeper/), so that a fork copies the tables of the FMU's memory and of nothing else, and
+ * so that no thread of this process has to be considered. It ends with all holders when the rank does, in whatever way: it sees
+ * that a pipe is closed. */
+#ifndef TT_FMU_PROCESS_FORK_CONTROL_H
+#define TT_FMU_PROCESS_FORK_CONTROL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/fail.h"
+#include "fmu/process/shared_area.h"
+
+struct tt_fork_control {
+    struct tt_shared_area *area;
+    pid_t keeper;      /* 0: there is none */
+    int life;          /* the writing end of that pipe; 0: there is none */
+    uint32_t live;     /* the holder that goes on */
+    bool begun;        /* a holder has answered, so the first one is there */
+    bool lost;         /* nothing can be asked any more */
+    char trouble[512]; /* why: "was ended by signal 11 (...)" */
+};
+
+/* keeper: the name of the program. LOAD if it is missing or cannot be started. */
+TUTTI_CHECKED enum tutti_err tt_fork_control_start(struct tt_fork_control *process, const char *keeper);
+/* Ends all; a zeroed one is fine. */
+void tt_fork_control_stop(struct tt_fork_control *process);
+
+/* The number of a holder that there is none of; 0: there are too many. */
+uint32_t tt_fork_control_free_number(const struct tt_fork_control *process);
+/* Gives the turn to a holder and waits for it to come back. `made`: a holder that it may come back from instead (0: none).
+ * False: the holder is lost. */
+bool tt_fork_control_pass_turn(struct tt_fork_control *process, uint32_t holder, uint32_t made);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* fedpro_caller.h - a program's side of the Federate Protocol: a session with an RTI, over TCP or TLS, whose calls block.
+ *
+ * A connection that is cut is made anew, and the session resumed, from inside whatever call notices it. A thread sends heartbeats while the
+ * program computes; everything else is done by the thread that calls, and only one may. */
+#ifndef TT_HLA_FEDPRO_FEDPRO_CALLER_H
+#define TT_HLA_FEDPRO_FEDPRO_CALLER_H
+
+#include <pthread.h>
+
+#include "hla/transport/transport_address.h"
+#include "hla/fedpro/envelope.h"
+#include "hla/fedpro/message_intake.h"
+#include "hla/fedpro/session_link.h"
+#include "hla/transport/tls.h"
+
+struct tt_fedpro_caller_options {
+    const char *address; /* "HOST:PORT"; the port may be left out */
+    struct tt_tls *tls;  /* borrowed; NULL: plain */
+    double patience;     /* seconds for which a lost connection is tried again */
+};
+
+struct tt_fedpro_caller {
+    struct tt_fedpro_caller_options options;
+    struct tt_transport_address address;
+    pthread_mutex_t mutex; /* around everything below, while the thread of heartbeats lives */
+    pthread_cond_t ending;
+    pthread_t heart;
+    bool has_heart, over;
+    int socket;
+    struct tt_transport *transport;
+    struct tt_session_link link;
+    struct tt_fedpro_intake intake;
+    struct tt_caller_queued *first, *last; /* callbacks that came and were not asked for yet */
+    int32_t expected;                      /* the call whose response is waited for */
+    uint8_t *response;
+    size_t response_size;
+    bool has_response, terminated;
+    bool dead; /* the session could not be resumed: no further try */
+    double sent;
+    uint8_t buffer[4096]; /* of what is being written */
+};
+
+/* Connects and begins a session. LOST with the reason. `*caller` is the caller's. */
+TUTTI_CHECKED enum tutti_err tt_fedpro_caller_open(struct tt_fedpro_caller **caller,
+                                                   const struct tt_fedpro_caller_options *options);
+/* Ends the session, with a word to the RTI if it still listens. NULL is fine. */
+void tt_fedpro_caller_free(struct tt_fedpro_caller *caller);
+
+/* Calls field `number` of CallRequest; what comes back has the form `form`, in the memory, and lives until that is reset. STATE: an exception of
+ * HLA; the message begins with its name. LOST: the RTI cannot be reached any more. */
+TUTTI_CHECKED enum tutti_err tt_fedpro_caller_call(struct tt_fedpro_caller *caller, struct tt_payload_memory *memory,
+                                                   uint32_t number, const ProtobufCMessage *request,
+                                                   const ProtobufCMessageDescriptor *form, ProtobufCMessage **response);
+/* The next callback: field *number of CallbackRequest, *content in memory that is the caller's to free. *number is 0 if none came within so
+ * many seconds (negative: without end). */
+TUTTI_CHECKED enum tutti_err tt_fedpro_caller_next(struct tt_fedpro_caller *caller, double timeout, uint32_t *number,
+                                                   uint8_t **content, size_t *size);
+
+#endif

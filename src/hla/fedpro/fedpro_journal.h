@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* fedpro_journal.h - what federates send, as a file: a row for every value of an update or interaction, in the order in which the RTI took them.
+ * The formats are those of results. */
+#ifndef TT_HLA_FEDPRO_FEDPRO_JOURNAL_H
+#define TT_HLA_FEDPRO_FEDPRO_JOURNAL_H
+
+#include <stddef.h>
+
+#include "base/fail.h"
+#include "base/log.h"
+
+struct tt_fedpro_journal;
+
+/* A value that was sent. */
+struct tt_fedpro_journal_entry {
+    const char *federation, *federate;
+    const char *kind;   /* "update", "interaction" */
+    const char *name;   /* of the object, or of the interaction's class */
+    const char *member; /* the attribute or the parameter */
+    double stamp;       /* NaN: none */
+    bool is_double;     /* it is of HLAfloat64BE */
+    const void *data;
+    size_t size;
+};
+
+/* `path` as that of a result: its ending says the format. `log` is borrowed. */
+TUTTI_CHECKED enum tutti_err tt_fedpro_journal_open(struct tt_fedpro_journal **journal, const char *path,
+                                                    const struct tutti_log *log);
+/* NULL is fine. Fails if not all could be written. */
+enum tutti_err tt_fedpro_journal_close(struct tt_fedpro_journal *journal);
+/* Nothing if the journal is NULL. A write that fails goes to the log, and is told again when it is closed; nothing is written after it. */
+void tt_fedpro_journal_write(struct tt_fedpro_journal *journal, const struct tt_fedpro_journal_entry *entry);
+/* Hands what was written to the operating system. */
+void tt_fedpro_journal_flush(struct tt_fedpro_journal *journal);
+
+#endif

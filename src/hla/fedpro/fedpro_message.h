@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* message.h - messages of the HLA 4 Federate Protocol as bytes (IEEE 1516.1-2025, clause 12): a header of 24 bytes, then a payload that
+ * depends on the type. All numbers are big-endian. */
+#ifndef TT_HLA_FEDPRO_FEDPRO_MESSAGE_H
+#define TT_HLA_FEDPRO_FEDPRO_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TUTTI_FEDPRO_HEADER = 24, TUTTI_FEDPRO_VERSION = 1, TUTTI_FEDPRO_PORT = 15164, TUTTI_FEDPRO_PORT_TLS = 15165 };
+
+enum tt_fedpro_type {
+    TUTTI_FEDPRO_NEW_SESSION = 1,        /* federate: int32 version */
+    TUTTI_FEDPRO_NEW_SESSION_STATUS = 2, /* RTI: int32 reason */
+    TUTTI_FEDPRO_HEARTBEAT = 3,          /* federate: empty */
+    TUTTI_FEDPRO_HEARTBEAT_RESPONSE = 4, /* RTI: int32 sequence number of the heartbeat */
+    TUTTI_FEDPRO_TERMINATE = 5,          /* federate: empty */
+    TUTTI_FEDPRO_TERMINATED = 6,         /* RTI: empty */
+    TUTTI_FEDPRO_RESUME = 10,            /* federate: int32 last received, int32 oldest that it can send again */
+    TUTTI_FEDPRO_RESUME_STATUS = 11,     /* RTI: int32 status, int32 last received */
+    TUTTI_FEDPRO_CALL = 20,              /* federate: CallRequest */
+    TUTTI_FEDPRO_CALL_RESPONSE = 21,     /* RTI: int32 sequence number of the call, CallResponse */
+    TUTTI_FEDPRO_CALLBACK = 22,          /* RTI: CallbackRequest */
+    TUTTI_FEDPRO_CALLBACK_RESPONSE = 23, /* federate: int32 sequence number of the callback, CallbackResponse */
+};
+
+enum tt_fedpro_reason { /* of a new session's status */
+                        TUTTI_FEDPRO_WELCOME = 0,
+                        TUTTI_FEDPRO_UNSUPPORTED_VERSION = 1,
+                        TUTTI_FEDPRO_OUT_OF_RESOURCES = 2,
+                        TUTTI_FEDPRO_REFUSED = 99,
+};
+
+enum tt_fedpro_status { /* of a resumed session */
+                        TUTTI_FEDPRO_RESUMED = 0,
+                        TUTTI_FEDPRO_NO_SUCH_SESSION = 1,
+                        TUTTI_FEDPRO_NOT_ENOUGH_MESSAGES = 2,
+};
+
+#define TUTTI_FEDPRO_NO_SEQUENCE INT32_MIN
+
+struct tt_fedpro_header {
+    uint32_t size;    /* of the message, with its header */
+    int32_t sequence; /* counts messages of one side from 0, and begins at 0 again after INT32_MAX */
+    uint64_t session; /* 0 before there is one */
+    int32_t
+        last_received; /* the other side's newest call, response or callback that arrived; or TUTTI_FEDPRO_NO_SEQUENCE */
+    uint32_t type;
+};
+
+void tt_fedpro_message_put_u32(uint8_t *bytes, uint32_t value);
+uint32_t tt_fedpro_message_get_u32(const uint8_t *bytes);
+
+/* `bytes` has room for TUTTI_FEDPRO_HEADER, or holds so many. */
+void tt_fedpro_message_put_header(uint8_t *bytes, const struct tt_fedpro_header *header);
+struct tt_fedpro_header tt_fedpro_message_get_header(const uint8_t *bytes);
+
+/* Is it one of the types above, and is its size what this type has? */
+bool tt_fedpro_message_check_header(const struct tt_fedpro_header *header);
+/* Is it a call, a callback or a response to one: does it count when a session is resumed? */
+bool tt_fedpro_message_is_sequenced(uint32_t type);
+/* "CALL"; "type 42" for what is no type. Static, or in `buffer`. */
+const char *tt_fedpro_message_type_name(uint32_t type, char buffer[static 24]);
+
+int32_t tt_fedpro_message_next_sequence(int32_t sequence);
+/* Was `a` numbered after `b`? Numbers are less than 2^30 apart. */
+bool tt_fedpro_message_is_later(int32_t a, int32_t b);
+
+#endif

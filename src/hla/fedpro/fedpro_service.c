@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "hla/fedpro/fedpro_service.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "hla/fedpro/service_call.h"
+#include "hla/fedpro/fedpro_callback.h"
+
+enum { FAILURE = 1, LAST_CONNECT = 5 }; /* fields of CallResponse and CallRequest */
+
+struct service_entry {
+    const char *name;
+    const ProtobufCMessageDescriptor *form;
+    tt_services_function *serve; /* NULL: not served */
+    const char *why;
+};
+
+/* fedpro__one_handle__descriptor, by the form's name. */
+#define Nothing_DESCRIPTOR fedpro__nothing__descriptor
+#define OneHandle_DESCRIPTOR fedpro__one_handle__descriptor
+#define TwoHandles_DESCRIPTOR fedpro__two_handles__descriptor
+#define Text_DESCRIPTOR fedpro__text__descriptor
+#define Texts_DESCRIPTOR fedpro__texts__descriptor
+#define Flag_DESCRIPTOR fedpro__flag__descriptor
+#define Number_DESCRIPTOR fedpro__number__descriptor
+#define Named_DESCRIPTOR fedpro__named__descriptor
+#define Members_DESCRIPTOR fedpro__members__descriptor
+#define MembersNumber_DESCRIPTOR fedpro__members_number__descriptor
+#define MembersHandle_DESCRIPTOR fedpro__members_handle__descriptor
+#define HandleNumber_DESCRIPTOR fedpro__handle_number__descriptor
+#define Sent_DESCRIPTOR fedpro__sent__descriptor
+#define SentDirected_DESCRIPTOR fedpro__sent_directed__descriptor
+#define Deleted_DESCRIPTOR fedpro__deleted__descriptor
+#define Credited_DESCRIPTOR fedpro__credited__descriptor
+#define Configured_DESCRIPTOR fedpro__configured__descriptor
+#define CreateOne_DESCRIPTOR fedpro__create_one__descriptor
+#define CreateSeveral_DESCRIPTOR fedpro__create_several__descriptor
+#define CreateWithMim_DESCRIPTOR fedpro__create_with_mim__descriptor
+#define Join_DESCRIPTOR fedpro__join__descriptor
+#define JoinNamed_DESCRIPTOR fedpro__join_named__descriptor
+#define Point_DESCRIPTOR fedpro__point__descriptor
+#define Achieved_DESCRIPTOR fedpro__achieved__descriptor
+
+static const struct service_entry entries[] = {
+#define X(number, name, Form, function) [number] = {name, &Form##_DESCRIPTOR, tt_services_##function, NULL},
+#define UNSERVED(number, name, why) [number] = {name, NULL, NULL, why},
+#include "hla/fedpro/services.def"
+#undef X
+#undef UNSERVED
+};
+
+enum tutti_err tt_fedpro_service_init(struct tt_fedpro_service *service,
+                                      const struct tt_fedpro_service_options *options)
+{
+    *service = (struct tt_fedpro_service){.options = *options};
+    tt_payload_memory_init(&service->memory);
+    service->rti = tt_rti_new(options->limits);
+    return service->rti ? TUTTI_OK : tt_fail_memory();
+}
+
+void tt_fedpro_service_fini(struct tt_fedpro_service *service)
+{
+    tt_rti_free(service->rti);
+    tt_fedpro_service_free_stalls(&service->stalls);
+    tt_payload_memory_fini(&service->memory);
+}
+
+static void on_session_started(void *context, struct tt_fedpro_session *session)
+{
+    struct tt_fedpro_service *service = context;
+    struct tt_fedpro_client *client = calloc(1, sizeof *client);
+    if (!client) {
+        tt_sessions_end_session(session, "memory is out");
+        return;
+    }
+    session->owner = client;
+    client->session = session;
+    client->next = service->clients;
+    if (client->next)
+        client->next->previous = client;
+    service->clients = client;
+}
+
+/* Who it is, for messages. */
+static const char *fedpro_service_client_name(const struct tt_fedpro_client *client)
+{
+    const struct tt_federate *federate = client->ambassador ? client->ambassador->federate : NULL;
+    return federate ? federate->name : "a program that has not joined";
+}
+
+static void on_session_ended(void *context, struct tt_fedpro_session *session, const char *why)
+{
+    struct tt_fedpro_service *service = context;
+    struct tt_fedpro_client *client = session->owner;
+    if (!client)
+        return;
+    if (why && client->ambassador)
+        tt_log(service->options.log, TUTTI_LOG_WARNING, NULL, "%s is gone: %s", fedpro_service_client_name(client),
+               why);
+    if (client->ambassador)
+        tt_rti_drop_federate(client->ambassador, why ? why : "the federate ended its session without resigning");
+    if (client->previous)
+        client->previous->next = client->next;
+    else
+        service->clients = client->next;
+    if (client->next)
+        client->next->previous = client->previous;
+    free(client);
+    session->owner = NULL;
+}
+
+static void on_session_disconnected(void *context, struct tt_fedpro_session *session, bool resumed)
+{
+    const struct tt_fedpro_service *service = context;
+    const struct tt_fedpro_client *client = session->owner;
+    if (!client)
+        return;
+    tt_log(service->options.log, TUTTI_LOG_INFO, NULL, "%s %s", fedpro_service_client_name(client),
+           resumed ? "is back" : "has lost its connection");
+    if (resumed && client->ambassador)
+        session->connection->intake.limit = service->options.longest_message;
+}
+
+static void on_callback_answered(void *context, struct tt_fedpro_session *session, int32_t sequence,
+                                 const uint8_t *bytes, size_t size)
+{
+    /* That a callback was carried out changes nothing here; one that failed is the federate's own affair. */
+    (void)context, (void)session, (void)sequence, (void)bytes, (void)size;
+}
+
+static void send_response(const struct tt_fedpro_call *call, int32_t sequence, uint32_t number,
+                          const ProtobufCMessage *content)
+{
+    size_t size = 0;
+    const uint8_t *bytes = tt_payload_close_envelope(call->memory, number, content, &size);
+    if (bytes && !call->memory->failed)
+        tt_sessions_send(call->client->session, TUTTI_FEDPRO_CALL_RESPONSE, &sequence, bytes, size, NULL);
+    else
+        tt_sessions_end_session(call->client->session, "memory is out");
+}
+
+static void send_failure(const struct tt_fedpro_call *call, int32_t sequence, enum tt_hla hla)
+{
+    Fedpro__Failure failure = FEDPRO__FAILURE__INIT;
+    char details[1000];
+    snprintf(details, sizeof details, "%s", tutti_err_message());
+    tt_text_make_printable(details);
+    failure.exception = tt_payload_make_text(tt_exception_name(hla));
+    failure.details = details;
+    send_response(call, sequence, FAILURE, &failure.base);
+}
+
+/* Texts come from anywhere and go to other federates, whose libraries take nothing but UTF-8. */
+static bool has_valid_utf8(const ProtobufCMessage *message)
+{
+    const ProtobufCMessageDescriptor *descriptor = message->descriptor;
+    for (unsigned i = 0; i < descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+        if (field->type != PROTOBUF_C_TYPE_STRING && field->type != PROTOBUF_C_TYPE_MESSAGE)
+            continue;
+        const char *place = (const char *)message + field->offset;
+        size_t count = 1;
+        if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+            memcpy(&count, (const char *)message + field->quantifier_offset, sizeof count);
+            const void *items = NULL;
+            memcpy(&items, place, sizeof items);
+            place = items;
+        } else if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
+            uint32_t which = 0;
+            memcpy(&which, (const char *)message + field->quantifier_offset, sizeof which);
+            count = which == field->id;
+        }
+        for (size_t k = 0; k < count; k++) {
+            const void *item = NULL;
+            memcpy(&item, place + k * sizeof item, sizeof item);
+            if (!item)
+                continue;
+            if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+                if (!has_valid_utf8(item))
+                    return false;
+                continue;
+            }
+            size_t length = 0;
+            for (const char *text = item; *text; text += length)
+                if ((length = tt_text_utf8_length(text)) == 0)
+                    return false;
+        }
+    }
+    return true;
+}
+
+static enum tt_hla fedpro_service_serve(struct tt_fedpro_call *call, uint32_t number, const uint8_t *content,
+                                        size_t size)
+{
+    const struct service_entry *entry = number < sizeof entries / sizeof *entries ? &entries[number] : NULL;
+    if (!entry || !entry->name)
+        return RAISE(RTIinternalError, "call %u is none of the Federate Protocol of IEEE 1516.1-2025",
+                     (unsigned)number);
+    if (!entry->serve)
+        return RAISE(RTIinternalError, "%s: %s is not served by this RTI", entry->name, entry->why);
+    if (!call->ambassador && number > LAST_CONNECT)
+        return RAISE(NotConnected, "%s: the program is not connected: connect comes first", entry->name);
+    const ProtobufCMessage *request = protobuf_c_message_unpack(entry->form, &call->memory->allocator, size, content);
+    if (!request)
+        return RAISE(RTIinternalError, "%s: its %zu bytes are no such request", entry->name, size);
+    if (!has_valid_utf8(request))
+        return RAISE(RTIinternalError, "%s: a text in the request is not UTF-8", entry->name);
+    return entry->serve(call, request);
+}
+
+static void on_session_call(void *context, struct tt_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
+                            size_t size)
+{
+    struct tt_fedpro_service *service = context;
+    struct tt_fedpro_client *client = session->owner;
+    if (!client)
+        return;
+    tt_payload_memory_reset(&service->memory);
+    struct tt_fedpro_call call = {service, client, client->ambassador, &service->memory, NULL};
+    uint32_t number = 0;
+    const uint8_t *content = NULL;
+    size_t content_size = 0;
+    enum tt_hla hla = TUTTI_HLA_OK;
+    if (tt_payload_open_envelope(bytes, size, &number, &content, &content_size))
+        hla = fedpro_service_serve(&call, number, content, content_size);
+    else
+        hla = RAISE(RTIinternalError, "%zu bytes are no CallRequest", size);
+    if (hla) {
+        send_failure(&call, sequence, hla);
+        return;
+    }
+    Fedpro__Nothing nothing = FEDPRO__NOTHING__INIT;
+    send_response(&call, sequence, number + 1, call.response ? call.response : &nothing.base);
+}
+
+struct tt_fedpro_handler tt_fedpro_service_session_handler(struct tt_fedpro_service *service)
+{
+    return (struct tt_fedpro_handler){
+        .context = service,
+        .began = on_session_started,
+        .call = on_session_call,
+        .answer = on_callback_answered,
+        .ended = on_session_ended,
+        .cut = on_session_disconnected,
+    };
+}
+
+static void log_grant(const struct tt_fedpro_service *service, const struct tt_fedpro_client *client,
+                      const struct tt_callback *callback)
+{
+    const struct tt_federate *federate = client->ambassador->federate;
+    bool grant = callback->kind == TUTTI_CALLBACK_TimeAdvanceGrant || callback->kind == TUTTI_CALLBACK_FlushQueueGrant;
+    if (!grant || !federate || !tt_log_accepts(service->options.log, TUTTI_LOG_DEBUG))
+        return;
+    tt_log(service->options.log, TUTTI_LOG_DEBUG, NULL, "%s: %s is granted %s", federate->federation->name,
+           federate->name, tt_logical_time_show(federate->federation->time_kind, callback->time).text);
+}
+
+static void send_callbacks_to_client(struct tt_fedpro_service *service, struct tt_fedpro_client *client)
+{
+    struct tt_fedpro_session *session = client->session; /* outlives the client */
+    const struct tt_callback *callback = NULL;
+    while (!session->ended && (callback = tt_rti_next_callback(client->ambassador)) != NULL) {
+        const struct tt_federate *federate = client->ambassador->federate;
+        size_t size = 0;
+        tt_payload_memory_reset(&service->memory);
+        const uint8_t *bytes = tt_fedpro_callback_encode(
+            &service->memory, callback, federate ? federate->federation->time_kind : TUTTI_TIME_FLOAT64, &size);
+        if (!bytes) {
+            tt_sessions_end_session(session, "memory is out");
+            return;
+        }
+        log_grant(service, client, callback);
+        tt_sessions_send(session, TUTTI_FEDPRO_CALLBACK, NULL, bytes, size, NULL);
+    }
+}
+
+/* One round over all; true if a federate went, of which others may have been told. */
+static bool send_callbacks_once(struct tt_fedpro_service *service)
+{
+    bool again = false;
+    for (struct tt_fedpro_client *client = service->clients, *next = NULL; client; client = next) {
+        next = client->next;
+        if (!client->ambassador ||
+            (tt_rti_pending_callbacks(client->ambassador) == 0 && !tt_rti_has_overflowed(client->ambassador)))
+            continue;
+        struct tt_fedpro_session *session = client->session;
+        if (tt_rti_has_overflowed(client->ambassador))
+            tt_sessions_end_session(session, "the federate is too slow: too many callbacks wait for it");
+        else
+            send_callbacks_to_client(service, client);
+        again |= session->ended;
+        if (session->ended) /* others may have gone with it */
+            next = service->clients;
+    }
+    return again;
+}
+
+void tt_fedpro_service_send_callbacks(void *context)
+{
+    while (send_callbacks_once(context))
+        continue;
+}
+
+void tt_fedpro_service_tick(void *context, double now)
+{
+    struct tt_fedpro_service *service = context;
+    tt_fedpro_journal_flush(service->options.journal);
+    tt_fedpro_service_report_stalls(&service->stalls, service->rti, now, service->options.patience,
+                                    service->options.log);
+}
+
+enum tt_hla tt_fedpro_service_connect(struct tt_fedpro_service *service, struct tt_fedpro_client *client,
+                                      const char *key)
+{
+    const char *wanted = service->options.key;
+    if (client->ambassador)
+        return RAISE(AlreadyConnected, "the program is connected already");
+    if (wanted && !key)
+        return RAISE(Unauthorized, "this RTI wants a key: connect with the credentials HLAplainTextPassword, or with "
+                                   "the setting tutti.key=KEY");
+    if (wanted && (strlen(wanted) != strlen(key) || sodium_memcmp(wanted, key, strlen(wanted)) != 0))
+        return RAISE(InvalidCredentials, "the key is not the one of this RTI");
+    HLA_TRY(tt_rti_connect(service->rti, &client->ambassador));
+    if (client->session->connection)
+        client->session->connection->intake.limit = service->options.longest_message;
+    return TUTTI_HLA_OK;
+}
+
+enum tt_hla tt_fedpro_service_disconnect(struct tt_fedpro_client *client)
+{
+    if (!client->ambassador)
+        return RAISE(NotConnected, "the program is not connected");
+    HLA_TRY(tt_rti_disconnect(client->ambassador));
+    client->ambassador = NULL;
+    return TUTTI_HLA_OK;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* payload.h - between the RTI's handles, times and values and the forms they have in messages (shapes.proto).
+ *
+ * A handle is the number 4 and then its own number, four bytes each and big-endian: an HLAhandle, which is what values of the management
+ * object model have, too, so that programs can compare both; without the first it is taken as well. A time is eight bytes, a retraction's handle
+ * eight. What is made lies in the memory given; when that is out,
+ * `memory->failed` says so, and what was made must not be sent. */
+#ifndef TT_HLA_FEDPRO_PAYLOAD_H
+#define TT_HLA_FEDPRO_PAYLOAD_H
+
+#include "hla/fedpro/envelope.h"
+#include "hla/fedpro/shapes.pb-c.h"
+#include "hla/rti/logical_time.h"
+#include "hla/rti/message.h"
+
+/* 0: there is none, or it is not of this form. */
+uint32_t tt_payload_read_handle(const Fedpro__Handle *handle);
+uint64_t tt_payload_read_retraction(const Fedpro__Handle *handle);
+/* An array in the memory, NULL if it is empty. */
+uint32_t *tt_payload_read_handles(struct tt_payload_memory *memory, const Fedpro__Handles *handles, size_t *count);
+struct tt_hla_value *tt_payload_read_values(struct tt_payload_memory *memory, const Fedpro__Values *values,
+                                            size_t *count);
+static inline struct tt_octets tt_payload_read_bytes(ProtobufCBinaryData data)
+{
+    return (struct tt_octets){data.data, data.len};
+}
+
+/* protobuf-c's structures have no const; what is packed is not written to. */
+static inline void *tt_payload_borrow(const void *pointer)
+{
+    union {
+        const void *from;
+        void *to;
+    } same = {pointer};
+    return same.to;
+}
+
+Fedpro__Handle *tt_payload_make_handle(struct tt_payload_memory *memory, uint32_t handle);
+/* Clients compare the handles of transportations with constants of their own: {0, 0, 0, 1} is HLAreliable, {0, 0, 0, 2} HLAbestEffort. */
+Fedpro__Handle *tt_payload_make_transportation(struct tt_payload_memory *memory, uint32_t transportation);
+Fedpro__Handle *tt_payload_make_retraction(struct tt_payload_memory *memory, uint64_t number);
+Fedpro__Handle *tt_payload_make_time(struct tt_payload_memory *memory, enum tt_logical_time_kind kind, int64_t time);
+Fedpro__Handles *tt_payload_make_handles(struct tt_payload_memory *memory, const uint32_t *handles, size_t count);
+Fedpro__Values *tt_payload_make_values(struct tt_payload_memory *memory, const struct tt_hla_value *values,
+                                       size_t count);
+/* The text is borrowed; NULL is "". */
+char *tt_payload_make_text(const char *text);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* module.h - one module of an object model, IEEE 1516.2-2010 or -2025, as written: a tree of XML. */
+#ifndef TT_HLA_FOM_FOM_MODULE_H
+#define TT_HLA_FOM_FOM_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fail.h"
+#include "base/byte_source.h"
+#include "model/ssp/tree.h"
+
+enum { TUTTI_FOM_DIGEST = 32 };
+
+struct tt_fom_module {
+    struct tt_tree *tree;
+    unsigned char digest[TUTTI_FOM_DIGEST]; /* of its bytes: two with the same are the same */
+    bool may_extend; /* 2025: a module may add attributes and parameters to classes of earlier ones */
+};
+
+/* FORMAT or LIMIT with file and line: no XML, or no object model of these editions. `*module` is the caller's. */
+TUTTI_CHECKED enum tutti_err tt_fom_module_read(struct tt_fom_module **module, const char *file,
+                                                struct tt_byte_source *reader);
+TUTTI_CHECKED enum tutti_err tt_fom_module_read_bytes(struct tt_fom_module **module, const char *file,
+                                                      const void *bytes, size_t size);
+/* The module that every federation begins with: roots, kinds of transport, basic data types. */
+TUTTI_CHECKED enum tutti_err tt_fom_module_read_standard(struct tt_fom_module **module);
+void tt_fom_module_free(struct tt_fom_module *module);
+
+/* The first child of this name, or the next sibling of this name; NULL: none. */
+const struct tt_tree_node *tt_fom_module_child(const struct tt_tree_node *node, const char *local);
+const struct tt_tree_node *tt_fom_module_next(const struct tt_tree_node *node, const char *local);
+/* What an element says: its text without white space around it. *length is 0, and the text "", where it says nothing or is missing. */
+const char *tt_fom_module_text(const struct tt_tree_node *node, size_t *length);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* message_delivery.h - a message on its way to one federate: kept until its time, held until the federate advances, or handed over at once.
+ *
+ * What the federate sees of it is decided when it is handed over: the attributes it subscribes to then, the class it receives the interaction
+ * as, whether it still knows the object. */
+#ifndef TT_HLA_RTI_MESSAGE_DELIVERY_H
+#define TT_HLA_RTI_MESSAGE_DELIVERY_H
+
+#include "hla/rti/federation.h"
+
+/* Shares the message. */
+void tt_message_deliver(struct tt_federate *federate, struct tt_message *message);
+/* An object is removed without a time: after what waits for this federate in time order about it, so that nothing sent before is lost; at
+ * once if nothing waits. Shares the message, or a copy of it. */
+void tt_message_deliver_removal(struct tt_federate *federate, struct tt_message *message);
+/* Hands over what was held for the next advance. */
+void tt_message_deliver_held(struct tt_federate *federate);
+/* Hands over what waits in time order, as long as stamps are not above `last`; as messages of this order. */
+void tt_message_deliver_until(struct tt_federate *federate, int64_t last, enum tt_message_order received);
+
+/* Makes an object unknown to a federate; frees the object if it is deleted and no federate knows it any more. */
+void tt_message_forget_object(struct tt_federation *federation, struct tt_object *object, uint32_t federate);
+/* Ends the object, and its name. */
+void tt_message_end_object(struct tt_federation *federation, struct tt_object *object);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* mom_objects.h - the objects of the management object model, which the RTI itself registers and owns.
+ *
+ * They are made when a federate first subscribes to HLAmanager or a class below it: before that no federate could tell whether they are there,
+ * and federations that do not ask for them do not pay for them. */
+#ifndef TT_HLA_RTI_MOM_OBJECTS_H
+#define TT_HLA_RTI_MOM_OBJECTS_H
+
+#include "hla/rti/federation.h"
+
+/* A federate subscribes to attributes of this class. */
+void tt_mom_register_objects(struct tt_federation *federation, uint32_t class);
+/* After a federate has joined; after one has left. */
+void tt_mom_add_federate(struct tt_federate *federate);
+void tt_mom_remove_federate(struct tt_federation *federation, uint32_t federate);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* partitioner.h - which unit goes to which rank: so that no rank has much more to do than another, and few values cross.
+ *
+ * The graph of units, with the values that pass between two of them as the weight of their edge, is halved again and again by
+ * METIS (multilevel bisection: Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998) 359-392), then improved unit by unit under
+ * the constraints, which METIS does not know; of a few units every placement is looked at. The best one has the least sum of
+ * the greatest load, over the mean, and a quarter of the share of values that cross. Same system, same wishes, same METIS:
+ * same placement. */
+#ifndef TT_MODEL_PLAN_PARTITIONER_H
+#define TT_MODEL_PLAN_PARTITIONER_H
+
+#include "model/system/system.h"
+
+/* What is to be placed. All of it is borrowed. */
+struct tt_partitioner_task {
+    const struct tt_system *system;
+    const double *costs;  /* per component, in whatever measure, finite, >= 0; NULL: all cost the same */
+    const int32_t *fixed; /* per component: the rank that it is to have, -1: any; NULL: any for all */
+    const bool *alone;    /* per component: no two of these that share an FMU share a rank; NULL: none */
+    int ranks;            /* > 0 */
+};
+
+/* place[c] becomes the rank of component c. Fixed components have theirs; every rank has one if there are enough; where there
+ * are as many ranks as components, each has its own, in order. ARGUMENT, naming the units, where `alone` cannot be had. */
+TUTTI_CHECKED enum tutti_err tt_partitioner_place(const struct tt_partitioner_task *task, int32_t *place);
+/* How many ranks `alone` (NULL: none) takes: 1 or more. */
+int tt_partitioner_least_ranks(const struct tt_system *system, const bool *alone);
+
+/* What one rank sends to another at every exchange. */
+struct tt_traffic {
+    int32_t from, to;
+    uint64_t values; /* an array counts by its elements; what several units there read is sent once */
+};
+
+/* All that crosses, sorted by `from`, then `to`. *list is the caller's, to be freed. `place` NULL: every component is a rank
+ * of its own. */
+TUTTI_CHECKED enum tutti_err tt_partitioner_list_traffic(struct tt_traffic **list, size_t *count,
+                                                         const struct tt_system *system, const int32_t *place);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* step_order.h - in which order units step, for couplings that step one after the other.
+ *
+ * A unit whose outputs follow its inputs directly should step after those that feed these inputs: then what it gives at the
+ * end of a step belongs to what they gave there. Other inputs only act on states, where it matters less: they count as much
+ * outside of cycles, and inside of one give the order where the first rule leaves it open. Cycles of the first kind are
+ * algebraic loops; inside of these, units keep the order in which they are listed. */
+#ifndef TT_MODEL_PLAN_STEP_ORDER_H
+#define TT_MODEL_PLAN_STEP_ORDER_H
+
+#include "model/plan/structure.h"
+
+struct tt_step_sequence {
+    uint32_t count;
+    uint32_t *components; /* in order */
+    /* Units of one wave do not wait for each other: wave w is components[wave_first[w]] ... [wave_first[w + 1] - 1]. */
+    uint32_t wave_count;
+    uint32_t *wave_first; /* wave_count + 1 */
+};
+
+/* `structure` is of the running phase. `order`: "A,B,C", units that come in this order, the others after them; NULL: none.
+ * ARGUMENT for a name that no unit has, or twice. */
+TUTTI_CHECKED enum tutti_err tt_step_order_init_sequence(struct tt_step_sequence *sequence,
+                                                         const struct tt_structure *structure, const char *order);
+void tt_step_order_fini_sequence(struct tt_step_sequence *sequence);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* setting.h - a value that a person gave for a variable, as text, checked and in the variable's own type. */
+#ifndef TT_MODEL_SYSTEM_SETTING_H
+#define TT_MODEL_SYSTEM_SETTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "fmu/description/description.h"
+
+enum { TUTTI_MOST_INDICES = 8 };
+
+/* An element of an array as people write it, "x[2,3]": indices from 1. Where it lies depends on the extents, which
+ * structural parameters may still change. */
+struct tt_indices {
+    unsigned count; /* of indices; 0: the whole variable */
+    uint64_t index[TUTTI_MOST_INDICES];
+};
+
+/* An order of elements, for sorting: -1, 0, 1. NULL, and none of the indices, mean the whole variable, which comes first. */
+int tt_setting_compare_indices(const struct tt_indices *a, const struct tt_indices *b);
+
+struct tt_setting {
+    uint32_t variable;
+    struct tt_indices element;
+    size_t count;       /* values; 1 for a whole array means: every element */
+    const void *values; /* in the arena */
+    const char *file;   /* where it is from; NULL: --set */
+    unsigned line;
+};
+
+/* Reads "NAME=VALUE" or "UNIT.NAME=VALUE" (`unit` may be NULL). VALUE by the variable's type: numbers; true, false, 0, 1;
+ * an enumeration's item name or number; text; hex digits for Binary. Arrays: values between blanks or commas (String: a
+ * single value only). ARGUMENT, with what would be right, for an unknown name, a value that does not fit the type or the
+ * bounds, and for variables that cannot be set. */
+TUTTI_CHECKED enum tutti_err tt_setting_read(struct tt_setting *out, struct tt_arena *arena,
+                                             const struct tt_description *desc, const char *unit, const char *text);
+
+/* The same for a variable that is known: out->variable and out->element are set, the rest is read from `text`. Messages
+ * name the variable. */
+TUTTI_CHECKED enum tutti_err tt_setting_read_text(struct tt_setting *out, struct tt_arena *arena,
+                                                  const struct tt_description *desc, const char *text);
+
+/* Can a person set this variable: has it a start value that the FMU takes as given? ARGUMENT with the reason if not. */
+TUTTI_CHECKED enum tutti_err tt_setting_check_settable(const struct tt_var *var);
+/* Are `count` values, of the variable's own type, within its bounds? ARGUMENT with the first that is not. */
+TUTTI_CHECKED enum tutti_err tt_setting_check_bounds(const struct tt_var *var, const void *values, size_t count);
+
+/* Reads one value of `var`'s type from text[0..n) to *value (which has room for one). String and Binary go to the arena.
+ * ARGUMENT, naming the variable, if it does not fit. */
+TUTTI_CHECKED enum tutti_err tt_setting_read_value(struct tt_arena *arena, const struct tt_description *desc,
+                                                   const struct tt_var *var, const char *text, size_t n, void *value);
+
+/* Adds a value of `var`'s type as text that tt_setting_read_value reads; enumerations by name. */
+void tt_setting_write(struct tt_text *out, const struct tt_description *desc, const struct tt_var *var,
+                      const void *value);
+
+/* Splits "x[2,3]" into the variable x and an element, if the whole text is not itself a name. `option` is for messages.
+ * ARGUMENT for an unknown name (with the nearest one), or indices that do not fit the number of dimensions. */
+TUTTI_CHECKED enum tutti_err tt_setting_find(const struct tt_description *desc, const char *name, const char *option,
+                                             uint32_t *variable, struct tt_indices *element);
+/* The same without a message; false: there is no such variable or element, or no memory to tell. */
+bool tt_setting_look_up(const struct tt_description *desc, const char *name, uint32_t *variable,
+                        struct tt_indices *element);
+
+#endif

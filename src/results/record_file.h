@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* record_file.h - what the result files of all formats have in common: how they are opened and closed, and the words for what goes
+ * wrong. */
+#ifndef TT_RESULTS_RECORD_FILE_H
+#define TT_RESULTS_RECORD_FILE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/fail.h"
+#include "base/fs.h"
+#include "base/bytes.h"
+
+/* A file that is open for writing. Code of an FMU may close our descriptor, and what it opens then may get the same number: the
+ * file that the number stands for is looked at before anything is written. */
+struct tt_record_file {
+    _Atomic int fd;   /* -1: none */
+    const char *path; /* borrowed */
+    struct tt_fs_identity identity;
+    bool is_regular;  /* bytes have a place in it; pipes and devices take them one after the other */
+    bool is_standard; /* standard output: not ours to close */
+    bool is_named;    /* its name is on the disk; only tt_record_file_sync asks */
+};
+
+/* Opens `path` for writing and makes it if it is not there. What is in it stays: the caller truncates it when nothing else can
+ * fail any more. No other process can have it open so as long as this is: IO, if one has. "-" is standard output
+ * (<tutti/run.h>, tutti_set_standard_output). `path` must live as long as the file is open. */
+TUTTI_CHECKED enum tutti_err tt_record_file_open(struct tt_record_file *file, const char *path);
+/* Before anything is written: is it still this file, and, where it is regular, of this size (-1: of any)? A regular file whose
+ * descriptor was closed is opened again. False: errno says why, for tt_record_file_fail_write. Async-signal-safe. */
+bool tt_record_file_check(struct tt_record_file *file, off_t size);
+/* Closes the file, if it is ours. If `err` is OK, IO if the file is no longer at its path, or where closing fails: network file systems
+ * report a full disk here. Otherwise returns `err`. */
+TUTTI_CHECKED enum tutti_err tt_record_file_close(struct tt_record_file *file, enum tutti_err err);
+
+/* What was written is on the disk after this, also if the power fails, and so is the name of the file. Another thread may be writing. Pipes
+ * and devices have no disk. IO. */
+TUTTI_CHECKED enum tutti_err tt_record_file_sync(struct tt_record_file *file);
+
+/* For files of lines: opens and empties it; writes a text at its end, at once. IO. */
+TUTTI_CHECKED enum tutti_err tt_record_file_create(struct tt_record_file *file, const char *path);
+TUTTI_CHECKED enum tutti_err tt_record_file_append(struct tt_record_file *file, const char *text);
+
+/* --- files that a later run goes on with
+ *
+ * A mark is how long a regular file is, and its last bytes, by which it is known again. */
+
+/* Everything before `position` has been written; from `first` on it will not change any more. IO. */
+TUTTI_CHECKED enum tutti_err tt_record_file_mark(struct tt_record_file *file, off_t first, off_t position,
+                                                 struct tt_byte_writer *mark);
+/* Opens a file that is there, a regular one. IO, FORMAT. */
+TUTTI_CHECKED enum tutti_err tt_record_file_open_existing(struct tt_record_file *file, const char *path);
+/* Opens the file of a mark and checks that it is that: as long, or longer. It stays as it is. IO if it is not there, FORMAT if it is
+ * another one, or if the mark is none. */
+TUTTI_CHECKED enum tutti_err tt_record_file_reopen(struct tt_record_file *file, const char *path,
+                                                   struct tt_byte_reader *mark, off_t *position);
+/* FORMAT unless the file has these bytes at `at`. */
+TUTTI_CHECKED enum tutti_err tt_record_file_check_bytes(const struct tt_record_file *file, const void *bytes, size_t n,
+                                                        off_t at);
+/* Nothing is after `position`, where it is written next. IO. */
+TUTTI_CHECKED enum tutti_err tt_record_file_truncate(struct tt_record_file *file, off_t position);
+/* The failure to find in `path` what a mark says; `what` it is instead. */
+enum tutti_err tt_record_file_fail_reopen(const char *path, const char *what);
+/* The mark is not one that was ever made. */
+enum tutti_err tt_record_file_fail_mark(const char *path);
+
+/* The same for files of lines, also if they are pipes or devices: these cannot be taken back, and begin anew. *anew: the file is
+ * empty, or such a one. */
+TUTTI_CHECKED enum tutti_err tt_record_file_mark_lines(struct tt_record_file *file, struct tt_byte_writer *mark);
+TUTTI_CHECKED enum tutti_err tt_record_file_resume_lines(struct tt_record_file *file, const char *path,
+                                                         struct tt_byte_reader *mark, bool *anew);
+
+/* For formats that go back in their file: fails if `path` is standard output, a pipe or a device. Looks before opening, which
+ * would wait for a pipe's reader. */
+TUTTI_CHECKED enum tutti_err tt_record_file_check_regular(const char *path, const char *extension);
+
+/* The failure to open `path`, by errno. */
+enum tutti_err tt_record_file_fail_open(const char *path);
+/* The failure to write to `path`, by the errno of that time: the same words as often as it is called. */
+enum tutti_err tt_record_file_fail_write(const char *path, int error);
+
+/* The descriptor that "-" stands for (tutti_set_standard_output). */
+int tt_record_file_standard(void);
+
+#endif

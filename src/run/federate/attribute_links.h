@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* attribute_links.h - what goes from a run to a federation and back: variables of units and attributes of objects, as --publish and --subscribe or an
+ * SSP's annotation name them, each with its encoding. Made once; all ranks of a run read it. */
+#ifndef TT_RUN_FEDERATE_ATTRIBUTE_LINKS_H
+#define TT_RUN_FEDERATE_ATTRIBUTE_LINKS_H
+
+#include "run/federate/encoding.h"
+#include "sim/job/job.h"
+#include "model/system/system.h"
+
+struct tt_attribute_link {
+    struct tt_end end;
+    const char *class_name; /* "Vehicle.Car", without the root */
+    const char *object;     /* its name; NULL: any */
+    const char *attribute;
+    const char *text; /* as it was given */
+    const struct tt_encoding *encoding;
+    const char *data_type; /* as the object model has it */
+};
+
+struct tt_attribute_links {
+    struct tt_attribute_link *published, *subscribed;
+    size_t published_count, subscribed_count;
+    struct tt_arena arena;
+};
+
+/* Encodings are those of the modules that the options name, else those of the variables' types. ARGUMENT, FORMAT with what would be right. */
+TUTTI_CHECKED enum tutti_err tt_attribute_links_read(struct tt_attribute_links *links, const struct tt_job *job);
+void tt_attribute_links_fini(struct tt_attribute_links *links);
+
+/* Is a class of this name, as an RTI may call it, the link's class or one below it? */
+bool tt_attribute_links_match_class(const struct tt_attribute_link *link, const char *class_name);
+/* "Car[left].z", for messages; good until the end of the statement. */
+struct tt_attribute_link_text {
+    char text[256];
+};
+struct tt_attribute_link_text tt_attribute_links_show_link(const struct tt_attribute_link *link);
+
+#endif

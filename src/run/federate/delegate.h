@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* delegate.h - the federate that a run is: its objects, what it sends, what has come. One rank has it. */
+#ifndef TT_RUN_FEDERATE_DELEGATE_H
+#define TT_RUN_FEDERATE_DELEGATE_H
+
+#include <tutti/federate.h>
+
+#include "run/federate/attribute_links.h"
+#include "sim/rank.h"
+
+/* The newest value of a link that has come. */
+struct tt_delegate_arrival {
+    struct tt_byte_writer bytes;
+    bool fresh;      /* since the last look */
+    uint32_t source; /* the object that it comes from; 0: there is none now */
+};
+
+struct tt_delegate_object;
+
+struct tt_delegate {
+    const struct tt_attribute_links *links; /* borrowed, as is the rank */
+    struct tt_rank *rank;
+    struct tutti_federate_client *client;
+    struct tt_delegate_object *objects; /* its own */
+    size_t object_count;
+    uint32_t *object_of;                  /* per published link: its place among these */
+    struct tt_delegate_arrival *arrivals; /* per subscribed link */
+    struct tutti_federate_value *values;  /* room for those of one update */
+    bool wanted;                          /* others have asked for its values */
+};
+
+/* Joins the federation that the options name, which is created with the options' modules, or one made of the links; declares what it sends and
+ * receives, and takes part in time, with a lookahead of 0. STATE if the federation's time is beyond `start` already. `*delegate` is the caller's,
+ * also after an error. */
+TUTTI_CHECKED enum tutti_err tt_delegate_join(struct tt_delegate **delegate, const struct tt_attribute_links *links,
+                                              struct tt_rank *rank, double start);
+/* Its objects are there, and it waits for others: as the options say. */
+TUTTI_CHECKED enum tutti_err tt_delegate_gather(struct tt_delegate *delegate);
+/* Resigns. NULL is fine. */
+void tt_delegate_leave(struct tt_delegate *delegate);
+
+/* Sends values at a time; bytes[i] is that of published link i; those with send[i] (NULL: all). */
+TUTTI_CHECKED enum tutti_err tt_delegate_send(struct tt_delegate *delegate, const struct tt_byte_writer *bytes,
+                                              const bool *send, double stamp);
+/* Asks for time, and waits; what comes meanwhile goes to `arrivals`. INTERRUPTED if the run is. */
+TUTTI_CHECKED enum tutti_err tt_delegate_advance(struct tt_delegate *delegate, enum tutti_federate_advance how,
+                                                 double t, double *granted);
+
+#endif

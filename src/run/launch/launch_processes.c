@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* Ranks as workers: processes that are forked from this one, so that whatever an FMU does to its process, the others and the
+ * results stay. The process that calls is the conductor; only it writes files and hears signals. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/wall_clock.h"
+#include "base/child_signals.h"
+#include "base/vector.h"
+#include "run/confined.h"
+#include "fmu/process/exit_message.h"
+#include "run/launch/shared_launcher.h"
+#include "run/lost.h"
+#include "run/placement.h"
+#include "run/fmu_process.h"
+#include "sim/rank_main.h"
+
+enum rank_process_end { NOT_YET, BY_ITSELF, DIED, ENDED };
+
+struct rank_process {
+    pid_t pid; /* 0: there is none, or it has ended and is collected */
+    enum rank_process_end end;
+    int status; /* DIED: as waitpid told it */
+};
+
+struct launch_processes {
+    struct tt_shared_launcher crew; /* first */
+    struct rank_process *workers;
+    struct tt_confined confined;
+    char *copy; /* of what a rank has reported: if it is confined, it may change what lies in the area at any time */
+    size_t copy_room;
+};
+
+static bool launch_processes_is_requested(const struct tutti_run_options *options)
+{
+    return options->processes > 0;
+}
+
+static enum tutti_err launch_processes_place(void *self, const struct tt_job *job, int32_t *places, int *ranks)
+{
+    int least;
+    (void)self;
+    TRY(tt_placement_least_ranks(job->system, job->asked, &least));
+    *ranks = tt_placement_clamp_ranks(job->system, job->asked, job->options.processes, least);
+    return tt_placement_compute(job->system, job->asked, *ranks, places);
+}
+
+static enum tutti_err launch_processes_open_all(void *self, const struct tt_job *job, int ranks)
+{
+    struct launch_processes *processes = self;
+    TRY(tt_job_unpack(job));
+    TRY(tt_launcher_shared_open(&processes->crew, job, ranks, "processes"));
+    processes->workers = calloc((size_t)ranks, sizeof *processes->workers);
+    return processes->workers ? tt_confined_open(&processes->confined, job, ranks) : tt_fail_memory();
+}
+
+/* ---- in a worker ---- */
+
+static enum tutti_err run_rank_in_child(const struct launch_processes *processes, const struct tt_job *job,
+                                        struct tt_fabric *fabric)
+{
+    struct tt_sandbox confinement;
+    enum tutti_err err =
+        tt_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, -1, &confinement);
+    if (err)
+        tt_rank_main_fail(fabric, err);
+    else
+        err = tt_rank_main_run(job, fabric);
+    tt_sandbox_end(&confinement);
+    return err;
+}
+
+/* The child of a fork: it never returns. */
+static void launch_processes_child_main(const struct launch_processes *processes, int rank, pid_t parent)
+{
+    tt_fmu_process_install_signals(parent);
+    /* The interrupt of the options is the conductor's, out of sight from here, as orders are; those of the area are not. */
+    struct tt_job job = *processes->crew.job;
+    job.options.interrupt = tt_shared_fabric_interrupt_flag(processes->crew.area);
+    if (job.options.orders)
+        job.options.orders = tt_shared_fabric_commands(processes->crew.area);
+    struct tt_fabric *fabric;
+    enum tutti_err err = tt_shared_fabric_join(processes->crew.area, rank, &fabric);
+    if (err == TUTTI_OK) {
+        err = run_rank_in_child(processes, &job, fabric);
+        fflush(NULL); /* what an FMU printed */
+        fabric->kind->close(fabric);
+    }
+    _exit(err == TUTTI_OK ? 0 : 1);
+}
+
+/* ---- in the conductor ---- */
+
+static enum tutti_err launch_processes_start(void *self, int rank)
+{
+    struct launch_processes *processes = self;
+    struct rank_process *worker = &processes->workers[rank];
+    pid_t parent = getpid();
+    fflush(NULL); /* or the worker would write it once more */
+    worker->pid = fork();
+    if (worker->pid == 0)
+        launch_processes_child_main(processes, rank, parent);
+    if (worker->pid > 0)
+        return TUTTI_OK;
+    worker->pid = 0;
+    return tt_fail(TUTTI_ERR_LIMIT, "cannot start %d processes: %s; use fewer (--processes)", processes->crew.ranks,
+                   strerror(errno));
+}
+
+/* Collects the worker if it has ended; `flags` as of waitpid. */
+static void launch_processes_reap(struct launch_processes *processes, int rank, int flags)
+{
+    struct rank_process *worker = &processes->workers[rank];
+    int status = 0;
+    pid_t ended;
+    do
+        ended = worker->pid ? waitpid(worker->pid, &status, flags) : 0;
+    while (ended < 0 && errno == EINTR);
+    if (ended == 0)
+        return;
+    worker->pid = 0;
+    worker->status = status;
+    if (worker->end == NOT_YET)
+        worker->end = tt_shared_fabric_has_left(processes->crew.area, rank) ? BY_ITSELF : DIED;
+}
+
+static const char *launch_processes_reports(void *self, int rank, size_t *count)
+{
+    struct launch_processes *processes = self;
+    const char *bytes = tt_launcher_shared_reports(self, rank, count);
+    if (processes->confined.how == TUTTI_CONFINE_NONE || *count == 0)
+        return bytes;
+    if (!tt_vector_reserve(&processes->copy, &processes->copy_room, *count, 1))
+        *count = 0; /* there may be memory later */
+    else
+        memcpy(processes->copy, bytes, *count);
+    return processes->copy;
+}
+
+static enum tutti_err fail_dead_rank(const struct launch_processes *processes, int rank,
+                                     const struct tt_heartbeat *heartbeat)
+{
+    int status = processes->workers[rank].status;
+    char how[256];
+    if (WIFSIGNALED(status))
+        tt_exit_message_signal(WTERMSIG(status), how, sizeof how);
+    else
+        tt_exit_message_status(WEXITSTATUS(status), how, sizeof how);
+    return tt_supervision_describe_loss(processes->crew.job->system, rank, heartbeat, how);
+}
+
+static void launch_processes_status(void *self, int rank, struct tt_rank_status *status)
+{
+    struct launch_processes *processes = self;
+    struct rank_process *worker = &processes->workers[rank];
+    const struct tt_heartbeat *heartbeat = tt_shared_fabric_heartbeat(processes->crew.area, rank);
+    launch_processes_reap(processes, rank, WNOHANG);
+    tt_confined_log_new_denials(&processes->confined, processes->crew.job, rank);
+    if (worker->end == DIED)
+        *status = (struct tt_rank_status){.state = TUTTI_RANK_LOST,
+                                          .err = fail_dead_rank(processes, rank, heartbeat),
+                                          .step = atomic_load(&heartbeat->step),
+                                          .is_dry = true};
+    else if (worker->end != NOT_YET || tt_shared_fabric_has_left(processes->crew.area, rank))
+        *status = (struct tt_rank_status){.state = TUTTI_RANK_LEFT, .err = tt_fabric_fail_stopped()};
+    else
+        status->heartbeat = heartbeat;
+}
+
+static void launch_processes_kill(void *self, int rank)
+{
+    struct launch_processes *processes = self;
+    struct rank_process *worker = &processes->workers[rank];
+    if (worker->pid == 0)
+        return;
+    worker->end = ENDED;
+    (void)tt_child_kill(worker->pid, SIGKILL);
+    launch_processes_reap(processes, rank, 0);
+}
+
+/* Workers that have told their end clean up, and are gone. */
+static void launch_processes_finish(void *self, bool cut)
+{
+    static const struct timespec nap = {.tv_nsec = 1000000};
+    struct launch_processes *processes = self;
+    double deadline = tt_wall_clock_now() + (cut ? 0 : TUTTI_SETTLE_LAST_SECONDS);
+    for (int r = 0; r < processes->crew.ranks; r++) {
+        for (;;) {
+            launch_processes_reap(processes, r, WNOHANG);
+            if (processes->workers[r].pid == 0 || tt_wall_clock_now() >= deadline)
+                break;
+            nanosleep(&nap, NULL);
+        }
+        launch_processes_kill(processes, r);
+        tt_confined_log_new_denials(&processes->confined, processes->crew.job, r);
+    }
+}
+
+static void launch_processes_close_all(void *self)
+{
+    struct launch_processes *processes = self;
+    free(processes->workers);
+    free(processes->copy);
+    tt_confined_close(&processes->confined);
+    tt_launcher_shared_close(&processes->crew);
+}
+
+const struct tt_launcher tt_launcher_processes = {.name = "processes",
+                                                  .size = sizeof(struct launch_processes),
+                                                  .grace = 0.5,
+                                                  .is_asked_for = launch_processes_is_requested,
+                                                  .place = launch_processes_place,
+                                                  .open = launch_processes_open_all,
+                                                  .close = launch_processes_close_all,
+                                                  .start = launch_processes_start,
+                                                  .poll = tt_launcher_shared_poll,
+                                                  .look = launch_processes_status,
+                                                  .reports = launch_processes_reports,
+                                                  .consume = tt_launcher_shared_consume,
+                                                  .interrupt = tt_launcher_shared_interrupt,
+                                                  .order = tt_launcher_shared_order,
+                                                  .stop = tt_launcher_shared_stop,
+                                                  .end = launch_processes_kill,
+                                                  .finish = launch_processes_finish};

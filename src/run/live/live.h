@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* live.h - a run that others may watch and steer (--live): what it records and tells goes to a server of its own, too (run/live/live_server.h), and
+ * what they ask for comes to its ranks as orders.
+ *
+ * The token that those who connect must bring is random. It is shown with the address, and kept for other processes of this user in a file
+ * that is named by the address, as long as the run goes on. */
+#ifndef TT_RUN_LIVE_LIVE_H
+#define TT_RUN_LIVE_LIVE_H
+
+#include "sim/job/job.h"
+
+struct tt_live;
+
+/* Begins, as `options` ask for; in the process that writes results. ARGUMENT, IO, LOAD. */
+TUTTI_CHECKED enum tutti_err tt_live_open(struct tt_live **out, const struct tutti_run_options *options,
+                                          const struct tt_job *job);
+/* The job is run, and its options lead here as well as to where they led before. For each attempt at a run. */
+TUTTI_CHECKED enum tutti_err tt_live_attach(struct tt_live *live, struct tt_job *job);
+/* The job is about to be closed. */
+void tt_live_detach(struct tt_live *live);
+/* It has come to this at time t, with this thread's message. NULL is fine. */
+void tt_live_close(struct tt_live *live, enum tutti_err err, double t);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* http.h - the seam between the library and the module with libmicrohttpd (src/http/, tt_http.so), which is loaded when somebody is
+ * to be answered by HTTP. The module sees no symbol of the library.
+ *
+ * A server has no thread: who has it polls its descriptor and calls `run`, which never waits; all its functions are called in there.
+ * Connections that take longer than some seconds for a request, say too much or are too many are cut. */
+#ifndef TT_RUN_NET_HTTP_H
+#define TT_RUN_NET_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fail.h"
+
+/* Both sides must agree in this. */
+enum { TUTTI_HTTP_ABI = 3 };
+
+struct tt_http_request {
+    const char *method; /* "GET"; HEAD comes as GET */
+    const char *path;   /* "/metrics", decoded, without what follows a "?" */
+    const char *body;   /* `size` bytes */
+    size_t size;
+    /* What "?name=value" has, decoded; and a header. NULL: it is not there. Good during the call. */
+    const char *(*argument)(const struct tt_http_request *request, const char *name);
+    const char *(*header)(const struct tt_http_request *request, const char *name);
+    void *connection; /* the module's */
+};
+
+/* A body that comes bit by bit, for as long as the client stays. */
+struct tt_http_stream {
+    /* Puts at most `size` bytes. 0: there are none at the moment, ask again after `wake`. -1: that was all. */
+    ptrdiff_t (*read)(void *context, char *bytes, size_t size);
+    void (*close)(void *context); /* the client has left, or has it all */
+    void *context;
+};
+
+struct tt_http_response;
+
+/* An answer that is not known yet, because another thread works on it. The connection waits, and costs nothing; the request with its body and
+ * arguments stays until the answer is there. */
+struct tt_http_pending {
+    /* After each `wake`: fills in *answer, which is zeroed, and returns true once it is known. */
+    bool (*take)(void *context, struct tt_http_response *answer);
+    void (*drop)(void *context); /* the server ends; `take` is not called any more */
+    void *context;
+};
+
+/* "Name", "value". */
+struct tt_http_header {
+    const char *name, *value;
+};
+
+enum { TUTTI_HTTP_HEADERS = 8 };
+
+struct tt_http_response {
+    unsigned status; /* 200 */
+    const char *type;
+    const void *body; /* `size` bytes */
+    size_t size;
+    bool is_lent;                   /* the body stays where it is; else it is by malloc, and the server's */
+    struct tt_http_stream stream;   /* instead of a body, if there is a `read` */
+    struct tt_http_pending pending; /* instead of all others, if there is a `take` */
+    struct tt_http_header headers[TUTTI_HTTP_HEADERS]; /* besides those that every answer has; ended by a NULL name */
+};
+
+struct tt_http_plan {
+    int socket; /* that listens, not blocking; the server's from here on */
+    /* Fills in *answer, which is zeroed; false: there is no such thing, or no memory. */
+    bool (*answer)(void *context, const struct tt_http_request *request, struct tt_http_response *answer);
+    /* Before a body is taken, whose size is not known yet: false, with *answer filled in, if it is not wanted. NULL: it is. */
+    bool (*admit)(void *context, const struct tt_http_request *request, struct tt_http_response *answer);
+    void *context;
+    size_t largest_body;           /* bytes; 0: only GET is answered */
+    unsigned most;                 /* connections, half of them from one address; 0: 64 */
+    const char *certificate, *key; /* of TLS, as text (PEM); NULL: none */
+};
+
+struct tt_http;
+
+struct tt_http_module {
+    unsigned abi;
+    /* NULL: it cannot be had, and the socket is closed. */
+    struct tt_http *(*start)(const struct tt_http_plan *plan);
+    /* To poll for input. */
+    int (*descriptor)(const struct tt_http *http);
+    /* Does what is to be done, and returns after how many milliseconds at most it wants to be called again; -1: when there is input. */
+    int (*run)(struct tt_http *http);
+    /* Streams that had nothing, and answers that were not known, are asked again in the next `run`, which is due. */
+    void (*wake)(struct tt_http *http);
+    void (*stop)(struct tt_http *http); /* NULL is fine */
+};
+
+/* The one symbol of the module, "tt_http_module". */
+typedef const struct tt_http_module *tt_http_module_entry(void);
+
+/* Loads the module. LOAD, with what to do in words. */
+TUTTI_CHECKED enum tutti_err tt_http_load(const struct tt_http_module **module);
+/* A socket that listens at "HOST:PORT", or at "PORT" of loopback; `option` is named in messages. *address (of `size` bytes) is where
+ * it really is. ARGUMENT, IO. */
+TUTTI_CHECKED enum tutti_err tt_http_listen(int *socket, const char *where, const char *option, char *address,
+                                            size_t size);
+
+#endif

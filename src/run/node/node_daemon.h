@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* node_daemon.h - a machine that works for others: `tutti node`. A peer that may connect can have ranks of a run here, and
+ * with them run any code that is in an FMU, as the user that the node runs as.
+ *
+ * Only those are let in whose keys were allowed, and everything is encrypted. A node on this machine's loopback that has no key of
+ * its own takes that of the user (key_files.h), and admits no other user: loopback is open to all users of a machine. */
+#ifndef TT_RUN_NODE_NODE_DAEMON_H
+#define TT_RUN_NODE_NODE_DAEMON_H
+
+#include "run/node/daemon.h"
+
+/* Serves until it is interrupted. The process is the node's: children that it did not start are killed. ARGUMENT where it would be open to strangers; IO if it cannot listen there. */
+TUTTI_CHECKED enum tutti_err tt_node_daemon_serve(const struct tt_node_options *options);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* worker_process.h - the process that a node has for each rank, so that an FMU that crashes takes nothing else along.
+ *
+ * The daemon starts its own program again with these descriptors:
+ *   SETUP   a parcel: text folder of the run's files, u32 rank, u32 ranks, u8 keys, text address to listen at, 16 bytes id of the run,
+ *           block job (job.h)
+ *   SOCKET  a pair (SOCK_SEQPACKET). To the daemon: READY (u32 port, 32 bytes key, u8 confined), FAILED (u32 enum tutti_err, text message) or DONE;
+ *           from it: any byte, once PEERS is filled
+ *   PAGE    struct tt_worker_page, which both see
+ *   PEERS   a parcel: PEERS without its kind (node_protocol.h)
+ *   DENIALS struct tt_denials, which the daemon and the worker's supervisor see; the worker gives it up */
+#ifndef TT_RUN_NODE_WORKER_PROCESS_H
+#define TT_RUN_NODE_WORKER_PROCESS_H
+
+#include <signal.h>
+
+#include "sim/ranks/fabric.h"
+#include "sim/ranks/command_ring.h"
+#include "sim/job/job.h"
+
+enum {
+    TUTTI_WORKER_SETUP = 3,
+    TUTTI_WORKER_SOCKET,
+    TUTTI_WORKER_PAGE,
+    TUTTI_WORKER_PEERS,
+    TUTTI_WORKER_DENIALS,
+    TUTTI_WORKER_END
+};
+enum { TUTTI_WORKER_FDS = TUTTI_WORKER_END - TUTTI_WORKER_SETUP };
+
+struct tt_worker_page {
+    struct tt_heartbeat where;
+    volatile sig_atomic_t interrupt; /* that of the run's options */
+    struct tt_command_ring orders;   /* likewise; for the first rank */
+};
+
+enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };
+
+/* What else a worker can do with a job than to run it once: layers above this one know (apps/study/node_worker.h). */
+struct tt_worker_role {
+    bool (*is_asked_for)(const struct tutti_run_options *options);
+    /* *job is made of the options, and borrowed until close; no code of an FMU runs. close follows in any case. */
+    enum tutti_err (*open)(void **self, const struct tutti_run_options *options, struct tt_job **job);
+    /* As the only rank of its run. */
+    enum tutti_err (*work)(void *self, struct tt_fabric *fabric);
+    void (*close)(void *self); /* NULL is fine */
+};
+
+/* The whole life of a worker, from its descriptors on. Takes the process over: signals, descriptors. Returns its exit status. `trade` may be NULL. */
+int tt_worker_process_run(const struct tt_worker_role *trade);
+
+#endif

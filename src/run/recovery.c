@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/recovery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/text.h"
+
+void tt_recovery_init(struct tt_recovery *recovery, const struct tutti_run_options *options)
+{
+    *recovery = (struct tt_recovery){.asked = options, .options = *options};
+    if (options->recover == 0)
+        return;
+    recovery->options.watched = &recovery->watched;
+    if (!options->log || !options->log->write)
+        return;
+    tt_recovery_filter_init(&recovery->told, options->log);
+    recovery->options.log = &recovery->told.log;
+}
+
+void tt_recovery_fini(struct tt_recovery *recovery)
+{
+    free(recovery->why);
+    free(recovery->path);
+    if (recovery->told.to)
+        tt_recovery_filter_fini(&recovery->told);
+    tt_tempdir_free(recovery->folder);
+    *recovery = (struct tt_recovery){0};
+}
+
+static enum tutti_err create_recovery_folder(struct tt_recovery *recovery)
+{
+    struct tt_text path = {0};
+    if (recovery->path)
+        return TUTTI_OK;
+    TRY(tt_tempdir_new(&recovery->folder));
+    tt_text_printf(&path, "%s/checkpoint", tt_tempdir_path(recovery->folder));
+    recovery->path = path.failed ? NULL : tt_text_copy(path.text);
+    tt_text_fini(&path);
+    return recovery->path ? TUTTI_OK : tt_fail_memory();
+}
+
+/* As a file: nodes get it sent like any other that a run reads. */
+enum tutti_err tt_recovery_store(struct tt_recovery *recovery, struct tt_collector *collector)
+{
+    struct tt_bytes last = collector ? tt_collector_last_file(collector) : (struct tt_bytes){0};
+    if (last.size == 0 || recovery->asked->recover == 0)
+        return TUTTI_OK;
+    TRY(create_recovery_folder(recovery));
+    TRY(tt_checkpoint_write(recovery->path, last.data, last.size));
+    recovery->options.resume = recovery->path;
+    recovery->t = tt_collector_time(collector);
+    return TUTTI_OK;
+}
+
+/* Once, a machine or a cable may be the cause. The same loss at the same time again is the FMU's. */
+static bool is_repeated_loss(struct tt_recovery *recovery, const char *why)
+{
+    bool again = recovery->why && strcmp(recovery->why, why) == 0;
+    free(recovery->why);
+    recovery->why = tt_text_copy(why);
+    return again;
+}
+
+static void recovery_explain(struct tt_failure *failure, const char *words)
+{
+    tt_fail_save(failure, tt_fail(failure->err, "%.3000s; %s", failure->message, words));
+}
+
+bool tt_recovery_retry(struct tt_recovery *recovery, struct tt_failure *failure)
+{
+    const struct tutti_run_options *asked = recovery->asked;
+    const volatile sig_atomic_t *interrupt = asked->interrupt;
+    /* What cannot be reached at the start is the person's to mend. */
+    bool under_way = recovery->started || recovery->used > 0;
+    bool ends = failure->err != TUTTI_ERR_LOST || asked->recover == 0 || !under_way || (interrupt && *interrupt);
+    recovery->started = false;
+    if (ends)
+        return false;
+    if (is_repeated_loss(recovery, failure->message)) {
+        recovery_explain(failure, "the same has happened after a recovery, so that it is not tried again");
+        return false;
+    }
+    if (recovery->used == asked->recover) {
+        recovery_explain(failure, "as many recoveries as --recover allows have been made");
+        return false;
+    }
+    recovery->used++;
+    recovery->options.used = NULL; /* files were told */
+    recovery->options.spares_nodes = true;
+    if (recovery->told.to)
+        tt_recovery_filter_restart(&recovery->told);
+    tt_log(asked->log, TUTTI_LOG_WARNING, NULL, "%s. The run goes on from %s%s (recovery %u of %u)", failure->message,
+           recovery->path ? "the checkpoint at t = " : "the beginning", recovery->path ? TIME(recovery->t) : "",
+           recovery->used, asked->recover);
+    return true;
+}

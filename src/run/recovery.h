@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* recovery.h - a run that has lost a worker, and goes on with a new one (--recover): all ranks are started again, from the last
+ * checkpoint, or from the beginning if there was none. */
+#ifndef TT_RUN_RECOVERY_H
+#define TT_RUN_RECOVERY_H
+
+#include "base/tempdir.h"
+#include "sim/checkpoint/collector.h"
+#include "run/live/live.h"
+#include "run/message_filter.h"
+#include "base/options/options.h"
+#include "results/output.h"
+
+struct tt_recovery {
+    const struct tutti_run_options *asked; /* borrowed */
+    struct tutti_run_options options;      /* what the next attempt is made with */
+    bool started;                          /* ranks ran in the last one */
+    unsigned used;                         /* recoveries */
+    char *why;                             /* the loss before: one that comes again the same is none of chance */
+    struct tt_seen_rows watched;           /* rows that attempts before have shown */
+    struct tt_message_filter told;         /* messages that they have told; its log is that of `options` */
+    struct tt_tempdir *folder;
+    char *path; /* of the checkpoint that is gone on from, in that folder */
+    double t;
+    struct tt_live *live; /* that attempts are watched by, all of them; NULL: nobody may */
+};
+
+/* `recovery` must stay where it is. */
+void tt_recovery_init(struct tt_recovery *recovery, const struct tutti_run_options *options);
+void tt_recovery_fini(struct tt_recovery *recovery);
+
+/* At the end of an attempt: keeps the last checkpoint that was collected; NULL: none was asked for. IO, MEMORY. */
+TUTTI_CHECKED enum tutti_err tt_recovery_store(struct tt_recovery *recovery, struct tt_collector *collector);
+/* Is there another attempt, after one that came to this? Tells people that there is; or adds to the message why there is none. */
+bool tt_recovery_retry(struct tt_recovery *recovery, struct tt_failure *failure);
+
+#endif

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: MIT */
+/* A run as a whole: which launcher it goes by, and from a job to what it came to. */
+#include <stdlib.h>
+#include <string.h>
+#include <tutti/run.h>
+
+#include "base/number.h"
+#include "run/supervision.h"
+#include "run/confined.h"
+#include "run/run_identity.h"
+#include "run/live/live.h"
+#include "run/placement.h"
+#include "run/recovery.h"
+#include "run/federate/run_federate.h"
+#include "run/live/live_control.h"
+#include "base/options/options.h"
+#include "sim/stats.h"
+
+#define LISTED(name) &tt_launcher_##name,
+static const struct tt_launcher *const launchers[] = {TUTTI_LAUNCHERS(LISTED)};
+enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
+
+/* FMUs in threads share everything with the run, and MPI's own connections are beyond us. */
+static enum tutti_err check_confinement(const struct tutti_run_options *options)
+{
+    enum tt_confine how;
+    TRY(tt_confined_read(options, &how));
+    if (how != TUTTI_CONFINE_NONE && options->threads > 0)
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--confine needs processes of their own: use --processes %u instead of "
+                       "--threads",
+                       options->threads);
+    if (how != TUTTI_CONFINE_NONE && options->mpi)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--confine cannot confine processes of mpiexec, which need their "
+                                           "connections: use --processes or --nodes, or leave it out");
+    return TUTTI_OK;
+}
+
+/* Others die with the worker, or with mpiexec; and what has gone down a pipe cannot be taken back. */
+static enum tutti_err check_recovery(const struct tutti_run_options *options)
+{
+    if (options->recover == 0)
+        return TUTTI_OK;
+    if (options->processes == 0 && !options->nodes)
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--recover needs workers that can be replaced: use it with --processes or --nodes; where "
+                       "mpiexec starts the run, write checkpoints (--checkpoint) and start it again (--resume)");
+    if (options->output && strcmp(options->output, "-") == 0)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--recover needs a result that can be cut: name a file with -o, not -");
+    return TUTTI_OK;
+}
+
+static enum tutti_err run_job_check_options(const struct tutti_run_options *options)
+{
+    int ways = 0;
+    for (int i = 0; i < LAUNCHERS - 1; i++) /* the last one serves if there is no other */
+        ways += launchers[i]->is_asked_for(options);
+    if (ways > 1)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--threads, --processes, --nodes and mpiexec are ways to run the same "
+                                           "units: choose one");
+    if (options->has_timeout && !(options->timeout > 0))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--timeout takes a number of seconds greater than 0, not %s",
+                       NUMBER(options->timeout));
+    if (options->has_timeout && options->processes == 0 && !options->nodes && !options->ends_hangs)
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--timeout has no effect here: only processes can be given up, and a program that runs units "
+                       "itself, or under mpiexec, cannot end itself; use it with --processes or --nodes, or leave "
+                       "it out");
+    TRY(check_recovery(options));
+    TRY(tt_run_federate_check(options));
+    return check_confinement(options);
+}
+
+static enum tutti_err run_job_agree(const struct tt_launch *launch, enum tutti_err err)
+{
+    return launch->launcher->agree ? launch->launcher->agree(launch->self, err) : err;
+}
+
+/* Everything is open: the calling thread is the conductor, or a rank. */
+static enum tutti_err run_job_execute(const struct tt_launch *launch, struct tt_conductor *conductor,
+                                      struct tutti_run_stats *stats)
+{
+    const struct tt_launcher *launcher = launch->launcher;
+    struct tt_supervision_thread *thread = NULL;
+    struct tt_failure failure;
+    if (!launcher->work)
+        return tt_supervision_run(launch, conductor, stats);
+    enum tutti_err err = conductor ? tt_supervision_start(&thread, launch, conductor) : TUTTI_OK;
+    err = run_job_agree(launch, err);
+    if (!err)
+        err = launcher->work(launch->self, stats);
+    tt_fail_save(&failure, err);
+    if (thread)
+        err = tt_supervision_join(thread, stats);
+    return failure.err ? tt_fail_restore(&failure) : err;
+}
+
+static bool run_job_has_conductor(const struct tt_launch *launch)
+{
+    const struct tt_launcher *launcher = launch->launcher;
+    return !launcher->work || (launcher->has_conductor && launcher->has_conductor(launch->self));
+}
+
+static enum tutti_err sync_results(void *context)
+{
+    return tt_conductor_sync(context);
+}
+
+/* Files go on, and checkpoints are collected, as far as the job asks for that. */
+static enum tutti_err run_job_prepare_conductor(struct tt_conductor *conductor, const struct tt_job *job,
+                                                struct tt_collector **collector)
+{
+    if (job->resume)
+        tt_conductor_resume(conductor, job->resume->result, job->resume->step_log);
+    if (!job->checkpoint && job->options.recover == 0)
+        return TUTTI_OK;
+    const struct tt_collector_target target = {.path = job->checkpoint,
+                                               .identity = job->identity,
+                                               .unit_count = job->system->component_count,
+                                               .keeps = job->options.recover > 0,
+                                               .log = job->options.log,
+                                               .sync = {sync_results, conductor}};
+    TRY(tt_collector_new(collector, &target));
+    tt_conductor_collect(conductor, *collector);
+    return TUTTI_OK;
+}
+
+/* Units are placed. */
+static enum tutti_err run_placed(const struct tt_launch *launch, struct tutti_run_stats *stats,
+                                 struct tt_recovery *recovery)
+{
+    const struct tt_launcher *launcher = launch->launcher;
+    struct tt_conductor *conductor = NULL;
+    struct tt_collector *collector = NULL;
+    enum tutti_err err = TUTTI_OK;
+    if (run_job_has_conductor(launch))
+        err = tt_conductor_new(&conductor, &launch->job->options, launch->job->result, launch->ranks);
+    if (!err && conductor)
+        err = run_job_prepare_conductor(conductor, launch->job, &collector);
+    if (!err && conductor)
+        err = tt_conductor_expect_states(conductor, &launch->job->states);
+    if (!err && (conductor || !launcher->has_conductor)) /* where files are written */
+        err = tt_state_files_check_writable(&launch->job->states);
+    if (!err && launcher->open)
+        err = launcher->open(launch->self, launch->job, launch->ranks);
+    struct tt_failure failure;
+    tt_fail_save(&failure, run_job_agree(launch, err));
+    recovery->started = !failure.err;
+    if (!failure.err)
+        tt_fail_save(&failure, run_job_execute(launch, conductor, stats));
+    else if (conductor)
+        (void)!tt_conductor_finish(conductor, stats);
+    err = tt_recovery_store(recovery, collector);
+    if (!failure.err)
+        tt_fail_save(&failure, err);
+    tt_collector_free(collector);
+    return tt_fail_restore(&failure);
+}
+
+/* --place names ranks that there are no more. */
+static enum tutti_err fail_recovered(enum tutti_err err)
+{
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    return tt_fail(TUTTI_ERR_LOST,
+                   "%s; the run was to go on after a loss, with the ranks that are left: let it choose where units go "
+                   "(without --place), or name more nodes than it needs, so that one can take the place of another",
+                   failure.message);
+}
+
+static enum tutti_err place_and_run(struct tt_launch *launch, struct tt_job *job, struct tutti_run_stats *stats,
+                                    struct tt_recovery *recovery)
+{
+    int32_t *place = calloc(job->system->component_count, sizeof *place);
+    enum tutti_err err = run_job_agree(launch, place ? TUTTI_OK : tt_fail_memory());
+    if (!err)
+        err = launch->launcher->place(launch->self, job, place, &launch->ranks);
+    if (err == TUTTI_ERR_ARGUMENT && recovery->used > 0)
+        err = fail_recovered(err);
+    launch->job = job;
+    job->place = place;
+    if (!err)
+        err = run_placed(launch, stats, recovery);
+    launch->job = NULL;
+    job->place = NULL;
+    free(place);
+    return err;
+}
+
+static enum tutti_err run_job_set_launcher(struct tt_launch *launch, const struct tt_launcher *launcher)
+{
+    free(launch->self);
+    launch->launcher = launcher;
+    launch->self = calloc(1, launcher->size + 1);
+    return launch->self ? TUTTI_OK : tt_fail_memory();
+}
+
+/* FMUs that can be instantiated only once per process may need several; those that are confined need one of their own. Second instances
+ * need ranks of their own. */
+static enum tutti_err choose_launcher(struct tt_launch *launch, const struct tt_job *job)
+{
+    int least = 1;
+    enum tt_confine how;
+    TRY(tt_confined_read(&job->options, &how));
+    if (!launch->launcher->instead)
+        return TUTTI_OK;
+    TRY(tt_placement_least_ranks(job->system, job->asked, &least));
+    if (least > 1 || how != TUTTI_CONFINE_NONE)
+        return run_job_set_launcher(launch, launch->launcher->instead);
+    return job->options.twin ? run_job_set_launcher(launch, &tt_launcher_threads) : TUTTI_OK;
+}
+
+/* To a program that keeps account of them. */
+static void report_files(const struct tt_job *job)
+{
+    const struct tutti_run_options *options = job->asked;
+    const struct tt_system *system = job->system;
+    if (!options->used)
+        return;
+    for (uint32_t i = 0; i < system->file_count; i++) {
+        const struct tt_system_file *file = &system->files[i];
+        const char *role = file->package ? "system" : file->fmu ? "fmu" : "resource";
+        options->used(options->used_context, &(struct tutti_used_file){role, file->name, file->path});
+    }
+    for (size_t i = 0; i < options->input_count; i++)
+        options->used(options->used_context,
+                      &(struct tutti_used_file){"input", options->inputs[i], options->inputs[i]});
+    if (options->schedule)
+        options->used(options->used_context,
+                      &(struct tutti_used_file){"schedule", options->schedule, options->schedule});
+    for (uint32_t c = 0; c < job->states.count; c++) {
+        const struct tt_initial_state *state = tt_state_files_initial(&job->states, c);
+        if (state)
+            options->used(options->used_context, &(struct tutti_used_file){"state", state->path, state->path});
+    }
+}
+
+static enum tutti_err check_key(const struct tutti_run_options *options)
+{
+    return options->key && !options->nodes && !options->join
+               ? tt_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes or --join; leave it out")
+               : TUTTI_OK;
+}
+
+/* In the process that writes results, which others are to watch. */
+static enum tutti_err run_live(const struct tt_launch *launch, struct tt_job *job, struct tt_live **live)
+{
+    if (!job->asked->live || !(run_job_has_conductor(launch) || !launch->launcher->has_conductor))
+        return TUTTI_OK;
+    if (!*live)
+        TRY(tt_live_open(live, job->asked, job));
+    return tt_live_attach(*live, job);
+}
+
+static enum tutti_err run_job_prepare_and_run(struct tt_launch *launch, struct tutti_run_stats *stats,
+                                              struct tt_recovery *recovery)
+{
+    const struct tutti_run_options *options = &recovery->options;
+    struct tt_job job;
+    if (launch->launcher->prepare)
+        TRY(launch->launcher->prepare(launch->self, options, &options));
+    enum tutti_err opened = tt_job_open(&job, options, NULL), err = run_job_agree(launch, opened);
+    if (opened)
+        return err;
+    report_files(&job);
+    struct tt_byte_writer identity = {0};
+    struct tt_run_federate along = {0};
+    if (!err)
+        err = run_job_agree(launch, check_key(&job.options));
+    if (!err)
+        err = run_job_agree(launch, tt_run_federate_open(&along, &job));
+    if (!err && (job.checkpoint || job.resume || options->recover > 0))
+        err = run_job_agree(launch, tt_run_identity_check(&job, &identity));
+    if (!err)
+        err = choose_launcher(launch, &job);
+    if (!err)
+        err = run_job_agree(launch, run_live(launch, &job, &recovery->live));
+    tt_live_control_attach(&job);
+    if (!err)
+        err = place_and_run(launch, &job, stats, recovery);
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    tt_bytes_fini(&identity);
+    tt_run_federate_close(&along);
+    if (recovery->live)
+        tt_live_detach(recovery->live);
+    tt_job_close(&job);
+    return tt_fail_restore(&failure);
+}
+
+static enum tutti_err run_job_attempt(struct tutti_run_stats *stats, struct tt_recovery *recovery)
+{
+    struct tt_launch launch = {0};
+    struct tt_failure failure;
+    int i = 0;
+    while (i < LAUNCHERS - 1 && !launchers[i]->is_asked_for(recovery->asked))
+        i++;
+    TRY(run_job_set_launcher(&launch, launchers[i]));
+    tt_fail_save(&failure, run_job_prepare_and_run(&launch, stats, recovery));
+    if (launch.self && launch.launcher->close)
+        launch.launcher->close(launch.self);
+    free(launch.self);
+    return tt_fail_restore(&failure);
+}
+
+enum tutti_err tutti_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+{
+    struct tutti_run_stats unused = {0}, *counted = stats ? stats : &unused;
+    struct tt_recovery recovery;
+    struct tt_failure failure;
+    *counted = (struct tutti_run_stats){0};
+    TRY(run_job_check_options(options));
+    tt_recovery_init(&recovery, options);
+    do {
+        tt_stats_fini(counted);
+        tt_fail_save(&failure, run_job_attempt(counted, &recovery));
+    } while (tt_recovery_retry(&recovery, &failure));
+    counted->recoveries = recovery.used;
+    (void)tt_fail_restore(&failure);
+    tt_live_close(recovery.live, failure.err, counted->stop);
+    tt_recovery_fini(&recovery);
+    tt_stats_fini(&unused);
+    return tt_fail_restore(&failure);
+}

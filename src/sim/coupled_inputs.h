@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* coupled_inputs.h - what units see of each other's signals in a step in which these move. */
+#ifndef TT_SIM_COUPLED_INPUTS_H
+#define TT_SIM_COUPLED_INPUTS_H
+
+#include "sim/extrapolation.h"
+#include "sim/rank.h"
+
+struct tt_coupled_inputs {
+    struct tt_rank *rank;
+    const struct tt_structure *running; /* dependencies of the running phase; these are borrowed */
+    struct tt_extrapolation *extrapolation;
+    bool by_means;  /* inputs that are held have their mean over the step */
+    bool holds;     /* some unit's inputs are held in a step although they move */
+    double *where;  /* per gathered input: the part of a step that it is held at */
+    double *second; /* ... and what it is in the second half of a step, where that has halves */
+    char *begin;    /* signals at the beginning of a coupling's step, if they move in it */
+    bool cubic;     /* signals move on cubics between both ends of a step, where derivatives are known there */
+    double
+        *ends; /* then, per real: the derivative at the end of the step, as far as units were asked; NAN: not known */
+};
+
+/* Memory is the rank's. `running`, `extrapolation`, `by_means` and `cubic` are set before. */
+TUTTI_CHECKED enum tutti_err tt_coupled_inputs_open(struct tt_coupled_inputs *staging, struct tt_rank *rank);
+/* Where inputs of units that take no slopes are held in a step in which they move: in the middle, or at the end if outputs
+ * follow them directly. By means they have their mean over the step; if outputs follow them, the step is made in two halves:
+ * the second one has the input as it is at the end, the first one what the mean needs. */
+TUTTI_CHECKED enum tutti_err tt_coupled_inputs_choose_holds(struct tt_coupled_inputs *staging);
+
+/* Holds the staged inputs of one unit there, unless it takes slopes; for a step to `target`, or one of its own. */
+void tt_coupled_inputs_hold(struct tt_coupled_inputs *staging, const struct tt_member *member, double target);
+/* Stages the inputs of one unit as they are now, for such a step; discrete ones too, unless they are an event to it. */
+TUTTI_CHECKED enum tutti_err tt_coupled_inputs_gather(struct tt_coupled_inputs *staging, struct tt_member *member,
+                                                      double target);
+/* For couplings that step unit by unit, with signals of the beginning in `begin`: a unit has made its step of size h, so from
+ * now on others see its outputs move from there to where they are; discrete ones have moved. */
+void tt_coupled_inputs_interpolate(struct tt_coupled_inputs *staging, uint32_t component, double h);
+/* For couplings that repeat steps: the signal of a real moves from `from` to `to` in a step of size h; by Hermite's formula if `rate`,
+ * its derivative there, is a number, and on a line else. Of order 4 with derivatives of both ends. */
+void tt_coupled_inputs_set_hermite(struct tt_coupled_inputs *staging, uint32_t real, double from, double to,
+                                   double rate, double h);
+/* Where signals move on cubics: asks an own unit that has made its step how its outputs move there. */
+TUTTI_CHECKED enum tutti_err tt_coupled_inputs_get_rates(struct tt_coupled_inputs *staging, uint32_t component);
+/* ... and lets all ranks know. Collective. */
+TUTTI_CHECKED enum tutti_err tt_coupled_inputs_exchange_rates(struct tt_coupled_inputs *staging);
+/* ... the unit has gone back to the beginning, and its signals with it. */
+void tt_coupled_inputs_reset_start(struct tt_coupled_inputs *staging, uint32_t component);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* coupling.h - how one macro step of coupled units is computed. To add a kind: copy jacobi.c without its `by_lane`, list it
+ * in TUTTI_COUPLINGS, run `ctest -L coupling`. */
+#ifndef TT_SIM_COUPLING_COUPLING_H
+#define TT_SIM_COUPLING_COUPLING_H
+
+#include <stddef.h>
+
+#include "base/fail.h"
+#include "sim/outcome.h"
+#include "base/options/option_words.h"
+
+struct tt_sim;
+
+struct tt_coupling {
+    const char *name; /* "jacobi" */
+    /* What it does, for those who choose and prepare. */
+    bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
+    bool sweeps;   /* iterates by sweeps over all units of a cycle: takes --sweeps and --accelerate */
+    /* Keeps constraints (model/system/joint.h); if there are some, it takes units back inside a step. */
+    bool constrains;
+    bool waves; /* steps units one after the other, in the order of model/plan/step_order.h */
+    /* It is Jacobi, or Gauss-Seidel if it waves, and nothing else: where nothing lies between steps, the lane (sim/fast.h)
+     * makes them without calling `step`. False for every other kind. */
+    bool by_lane;
+    /* It has all Model Exchange units in one solver, on every rank: they stand at one point at any time. Where there are no others, an
+     * event ends a step for all where it is, and nothing has to be taken back for that. */
+    bool joins;
+    /* Units have times of their own inside of a macro step, which is a window only: steps end there for none but those that are due, inputs
+     * are held between messages, each crosses its own events, and --control is about the steps of each. */
+    bool federates;
+    bool takes_correction;   /* its outputs can be corrected (correction.h) */
+    bool takes_smoothing;    /* ... and its inputs smoothed */
+    bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
+    size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */
+    /* Before the first step, with the units there. What of its state counts for the steps that follow one, it adds to
+     * master->remembered: plain data (base/rollback_list.h). NULL: nothing to prepare. */
+    enum tutti_err (*open)(struct tt_sim *master, void *self);
+    void (*close)(struct tt_sim *master, void *self); /* also after a failed open; NULL: nothing to release */
+    /* From the rank's time to `target`: this rank's units that are due there, and exchange. Afterwards every present unit's
+     * outputs at `target` are in the signals, unless `outcome`, which was begun, says otherwise. */
+    enum tutti_err (*step)(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome);
+    /* Its order in the step, if inputs are extrapolated with order `extrapolation`: the error of one step goes with the
+     * power order + 1. */
+    unsigned (*order)(unsigned extrapolation);
+};
+
+/* All of them, by the list in base/options/option_words.h: tt_coupling_NAME, in NAME.c. */
+#define TUTTI_DECLARE_COUPLING(name, word, meaning) extern const struct tt_coupling tt_coupling_##name;
+TUTTI_COUPLINGS(TUTTI_DECLARE_COUPLING)
+#undef TUTTI_DECLARE_COUPLING
+
+/* One after the other, from 0 on; NULL: there are no more. */
+const struct tt_coupling *tt_coupling_at(size_t number);
+/* By name; NULL for "auto". ARGUMENT, naming all. */
+TUTTI_CHECKED enum tutti_err tt_coupling_find(const char *name, const struct tt_coupling **out);
+
+#endif

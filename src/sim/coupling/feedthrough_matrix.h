@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* feedthrough_matrix.h - D of a running system (Andersson 2016 eq. 5.8, 6.54): how the continuous outputs of its units follow
+ * their continuous inputs where they are, between two steps.
+ *
+ * Of a unit that has directional derivatives, its own are taken; a Model Exchange unit always has some (by differences,
+ * which its mode allows). A Co-Simulation FMU without them must not be read after its inputs are set, before it has made a
+ * step: it is saved, makes a very short step with the inputs as they are, and one more per input with that moved a little,
+ * and is restored each time. */
+#ifndef TT_SIM_COUPLING_FEEDTHROUGH_MATRIX_H
+#define TT_SIM_COUPLING_FEEDTHROUGH_MATRIX_H
+
+#include "sim/rank.h"
+
+/* A column of D: a connected Float64 input, or an element of one, that some output follows at once. */
+struct tt_feedthrough_column {
+    uint32_t place;             /* in wires.gathered */
+    uint32_t unit;              /* whose input it is: tt_feedthrough_matrix.units */
+    uint32_t reference;         /* of the variable */
+    double size;                /* of its values where they count */
+    const struct tt_wire *wire; /* brings its value ... */
+    uint32_t element;           /* ... as this one of its values */
+    uint32_t source;            /* ... which is this real; TUTTI_NONE: of another type */
+    bool sums;                  /* ... and further wires add theirs */
+    uint32_t first;             /* of its entries */
+};
+
+struct tt_feedthrough_unit {
+    uint32_t component;
+    struct tt_member *member; /* NULL: another rank's */
+    bool directional;         /* else short steps are tried */
+    bool by_rows;             /* ... by adjoint derivatives, of which it takes fewer */
+    bool rows_tested;         /* they were compared with a directional derivative */
+    bool unknown;             /* ... or nothing is: its D cannot be had, and is taken for 0 */
+    uint32_t column_first, column_count;
+    struct tt_unit_saved *saved;
+};
+
+struct tt_feedthrough_matrix {
+    struct tt_feedthrough_column *columns; /* by place; and one more, for where the last one's entries end */
+    uint32_t column_count;
+    struct tt_feedthrough_unit *units; /* those with columns */
+    uint32_t unit_count;
+    /* Entries, column by column, by row. Their values are the caller's. */
+    uint32_t *rows;       /* wires.reals */
+    uint32_t *references; /* of the output */
+    uint32_t *knowns;     /* per column: the reference of the input */
+    double *again;        /* room for values */
+    uint32_t entry_count;
+    bool *moves;                                      /* per place in wires.gathered: inside a step */
+    double *base, *moved;                             /* room for the outputs of a unit */
+    double *staged, *staged_slopes[TUTTI_MOST_ORDER]; /* ... its inputs, while others are tried */
+    struct tt_arena arena;
+};
+
+/* What is wanted of it. */
+struct tt_feedthrough_scope {
+    bool entries;  /* else only which inputs move */
+    bool may_miss; /* units whose values cannot be had, also in an algebraic loop */
+};
+
+/* The pattern, from the dependencies that the running system's model structures tell. UNSUPPORTED, naming the unit, where there is
+ * no way to the values of a unit in an algebraic loop. A zeroed one is
+ * fine for fini, which units must still be alive for. */
+TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_init(struct tt_feedthrough_matrix *sensitivity, struct tt_rank *rank,
+                                                        const struct tt_structure *running,
+                                                        struct tt_feedthrough_scope scope);
+void tt_feedthrough_matrix_fini(struct tt_feedthrough_matrix *sensitivity);
+
+/* The values of one unit's entries (of this rank), where the unit is; `h` is the size of the run's steps there. *done is
+ * false, and what is in `values` counts for nothing, where they cannot be had: at an event, at the end of the run, outside a
+ * domain, on a jump. Steps that are tried count as auxiliary. */
+TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_measure(struct tt_feedthrough_matrix *sensitivity,
+                                                           struct tt_rank *rank, uint32_t unit, double h,
+                                                           double *values, bool *done);
+
+/* The staged input at a place as it is where the member is now, or its derivative of order 1 or 2 there. */
+double tt_feedthrough_matrix_input_value(const struct tt_feedthrough_matrix *sensitivity, const struct tt_rank *rank,
+                                         const struct tt_member *member, uint32_t place, unsigned derivative);
+
+#endif

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/coupling/step_jacobian.h"
+
+#include <math.h>
+
+#include "sim/rank_agree.h"
+
+/* How far an input moves, as a part of its size: a tenth of the root of the tolerance that the unit's solver has, so that neither its
+ * errors nor the bend of the outputs hide the derivative; the most where Float32 has only 24 bits to show it. */
+static const double LEAST_DISTANCE = 1e-6, MOST_DISTANCE = 1e-3, USUAL_DISTANCE = 1e-5;
+/* An output that moves by so many times that part of its size may have jumped: then a quotient over twice the distance is another. */
+static const double STEEP = 1e3;
+
+enum tutti_err tt_step_jacobian_init(struct tt_step_jacobian *jacobian, struct tt_rank *rank,
+                                     struct tt_step_column *columns, uint32_t column_count, const uint32_t *row_count)
+{
+    uint32_t most = 0, components = rank->job->system->component_count;
+    *jacobian = (struct tt_step_jacobian){.rank = rank, .columns = columns, .column_count = column_count};
+    for (uint32_t k = 0; k < column_count; k++) {
+        uint32_t rows = row_count[columns[k].component];
+        columns[k].first = jacobian->entry_count;
+        jacobian->entry_count += rows;
+        most = rows > most ? rows : most;
+    }
+    jacobian->row_first = tt_arena_array(&jacobian->arena, (size_t)components + 1, sizeof *row_count);
+    jacobian->entries = tt_arena_array(&jacobian->arena, jacobian->entry_count, sizeof(double));
+    jacobian->ahead = tt_arena_array(&jacobian->arena, most, sizeof(double));
+    jacobian->again = tt_arena_array(&jacobian->arena, most, sizeof(double));
+    if (!jacobian->row_first || !jacobian->entries || !jacobian->ahead || !jacobian->again)
+        return tt_fail_memory();
+    for (uint32_t c = 0; c < components; c++)
+        jacobian->row_first[c + 1] = jacobian->row_first[c] + row_count[c];
+    return TUTTI_OK;
+}
+
+void tt_step_jacobian_fini(struct tt_step_jacobian *jacobian)
+{
+    tt_arena_fini(&jacobian->arena);
+    *jacobian = (struct tt_step_jacobian){0};
+}
+
+static uint32_t step_jacobian_unit_rows(const struct tt_step_jacobian *jacobian, uint32_t component)
+{
+    return jacobian->row_first[component + 1] - jacobian->row_first[component];
+}
+
+/* ---- one column ---- */
+
+struct step_trial {
+    struct tt_step_jacobian *jacobian;
+    const struct tt_step_probe *probe;
+    const struct tt_step_rules *rules;
+    const struct tt_snapshot *start;
+    double target;
+    struct tt_member *member;
+    uint32_t column;
+    const double *base; /* of the member ... */
+    uint32_t rows;      /* ... which has so many */
+};
+
+/* The step with the column moved by `distance`, and back; *done: it led to the end of the step. */
+static enum tutti_err step_jacobian_trial_step(const struct step_trial *trial, double distance, double *rows,
+                                               bool *done)
+{
+    struct tt_rank *rank = trial->jacobian->rank;
+    struct tt_member *member = trial->member;
+    struct tt_unit_counts *counts = &member->unit->counts;
+    unsigned long before = counts->do_steps, own_events = rank->own_events;
+    struct tt_outcome outcome = tt_outcome_begin();
+    TRY(trial->probe->stage(trial->probe->context, member, trial->column, distance));
+    enum tutti_err err = tt_component_step(rank, trial->rules, member, trial->target, &outcome);
+    if (err && err != TUTTI_ERR_DISCARD)
+        return err;
+    *done = !err && outcome.why == TUTTI_REACHED;
+    if (*done)
+        TRY(trial->probe->read(trial->probe->context, member, rows));
+    counts->auxiliary += counts->do_steps - before;
+    counts->attributed += counts->do_steps - before;
+    trial->jacobian->tried++;
+    rank->own_events = own_events;
+    return tt_snapshot_restore_member(trial->start, rank, member);
+}
+
+static double step_jacobian_trial_distance(const struct step_trial *trial)
+{
+    const struct tt_step_column *column = &trial->jacobian->columns[trial->column];
+    double tolerance = trial->member->setup.tolerance, share = USUAL_DISTANCE;
+    if (tolerance > 0)
+        share = fmin(fmax(0.1 * sqrt(tolerance), LEAST_DISTANCE), MOST_DISTANCE);
+    if (tt_wires_has_narrow(&trial->jacobian->rank->wires, trial->member->component))
+        share = MOST_DISTANCE;
+    double size = fmax(fabs(column->value), column->size), sign = column->value < 0 ? -1 : 1;
+    volatile double moved = column->value + sign * share * size; /* what the distance is once rounded */
+    return moved - column->value;
+}
+
+static bool step_is_steep(const struct step_trial *trial, double distance)
+{
+    const struct tt_step_column *column = &trial->jacobian->columns[trial->column];
+    double share = STEEP * fabs(distance) / fmax(fabs(column->value), column->size);
+    const double *sizes = trial->jacobian->row_sizes;
+    uint32_t first = trial->jacobian->row_first[trial->member->component];
+    bool steep = false;
+    for (uint32_t i = 0; i < trial->rows; i++) {
+        double before = trial->base[i], after = trial->jacobian->ahead[i], size = sizes ? sizes[first + i] : 1;
+        steep = steep || fabs(after - before) > share * fmax(size, fmax(fabs(before), fabs(after)));
+    }
+    return steep;
+}
+
+/* Quotients of the rows by one distance; *done: they are derivatives. */
+static enum tutti_err difference_on_one_side(const struct step_trial *trial, double distance, double *entries,
+                                             bool *done)
+{
+    struct tt_step_jacobian *jacobian = trial->jacobian;
+    TRY(step_jacobian_trial_step(trial, distance, jacobian->ahead, done));
+    for (uint32_t i = 0; i < trial->rows && *done; i++) {
+        entries[i] = (jacobian->ahead[i] - trial->base[i]) / distance;
+        *done = isfinite(entries[i]);
+    }
+    if (!*done || !step_is_steep(trial, distance))
+        return TUTTI_OK;
+    TRY(step_jacobian_trial_step(trial, 2 * distance, jacobian->again, done));
+    for (uint32_t i = 0; i < trial->rows && *done; i++) {
+        double over_twice = (jacobian->again[i] - trial->base[i]) / (2 * distance);
+        *done = fabs(entries[i] - over_twice) <= 0.1 * fmax(fabs(entries[i]), fabs(over_twice));
+    }
+    return TUTTI_OK;
+}
+
+/* Away from zero; towards it where that leads out of a domain, or over a jump. */
+static enum tutti_err step_jacobian_measure_column(const struct step_trial *trial)
+{
+    double *entries = trial->jacobian->entries + trial->jacobian->columns[trial->column].first;
+    double distance = step_jacobian_trial_distance(trial);
+    bool done = false;
+    for (int side = 0; side < 2 && !done; side++)
+        TRY(difference_on_one_side(trial, side ? -distance : distance, entries, &done));
+    for (uint32_t i = 0; i < trial->rows && !done; i++)
+        entries[i] = NAN;
+    return TUTTI_OK;
+}
+
+/* ---- all of them ---- */
+
+/* Other ranks' entries are more than any number, so that the least is the one that was measured; NaN wins. */
+static enum tutti_err step_jacobian_share_entries(struct tt_step_jacobian *jacobian, uint32_t first, uint32_t end)
+{
+    struct tt_rank *rank = jacobian->rank;
+    size_t begin = jacobian->columns[first].first;
+    size_t after = end < jacobian->column_count ? jacobian->columns[end].first : jacobian->entry_count;
+    for (uint32_t k = first; k < end; k++) {
+        const struct tt_step_column *column = &jacobian->columns[k];
+        for (uint32_t i = 0; i < step_jacobian_unit_rows(jacobian, column->component); i++)
+            if (!tt_rank_owns(rank, column->component))
+                jacobian->entries[column->first + i] = INFINITY;
+    }
+    return tt_rank_reduce(rank, TUTTI_REDUCE_MIN, jacobian->entries + begin, after - begin);
+}
+
+/* All columns of one own unit, `count` of them from trial->column on. */
+static enum tutti_err step_jacobian_measure_unit(struct step_trial *trial, uint32_t count)
+{
+    struct tt_step_jacobian *jacobian = trial->jacobian;
+    uint32_t first = trial->column, row_first = jacobian->row_first[trial->member->component];
+    bool done = false;
+    if (jacobian->meaning)
+        TRY(tt_step_jacobian_by_derivatives(jacobian->meaning, jacobian->rank, trial->member, trial->start,
+                                            trial->target, first, count, row_first, trial->rows,
+                                            jacobian->entries + jacobian->columns[first].first, &done));
+    if (done)
+        return TUTTI_OK;
+    TRY(tt_snapshot_restore_member(trial->start, jacobian->rank, trial->member));
+    for (; trial->column < first + count; trial->column++)
+        TRY(step_jacobian_measure_column(trial));
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_step_jacobian_measure(struct tt_step_jacobian *jacobian, const struct tt_step_probe *probe,
+                                        const struct tt_step_rules *rules, const struct tt_snapshot *start,
+                                        double target, const double *base, uint32_t first, uint32_t count,
+                                        bool *complete)
+{
+    struct tt_rank *rank = jacobian->rank;
+    *complete = true;
+    if (count == 0)
+        return TUTTI_OK;
+    for (uint32_t k = first, next; k < first + count; k = next) {
+        uint32_t component = jacobian->columns[k].component;
+        for (next = k + 1; next < first + count && jacobian->columns[next].component == component;)
+            next++;
+        struct step_trial trial = {jacobian,
+                                   probe,
+                                   rules,
+                                   start,
+                                   target,
+                                   &rank->members[component],
+                                   k,
+                                   base + jacobian->row_first[component],
+                                   step_jacobian_unit_rows(jacobian, component)};
+        if (tt_rank_owns(rank, component))
+            TRY(step_jacobian_measure_unit(&trial, next - k));
+    }
+    TRY(step_jacobian_share_entries(jacobian, first, first + count));
+    for (uint32_t k = first; k < first + count; k++)
+        for (uint32_t i = 0; i < step_jacobian_unit_rows(jacobian, jacobian->columns[k].component); i++)
+            *complete = *complete && !isnan(jacobian->entries[jacobian->columns[k].first + i]);
+    return TUTTI_OK;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* step_jacobian.h - dY/du of a macro step: how what units give at its end follows what they are fed during it.
+ *
+ * By differences with rollback: a unit makes the step again with one input moved a little, alone, and is taken back to the start
+ * of the step. No unit waits for another one: every rank tries the columns of its own units, and one reduction gives all entries to
+ * all ranks, with the same bits.
+ *
+ * The caller says what a column is: an input, several that one signal feeds, or a value that the master itself sets. Rows are
+ * whatever it reads of a unit at the end of a step. */
+#ifndef TT_SIM_COUPLING_STEP_JACOBIAN_H
+#define TT_SIM_COUPLING_STEP_JACOBIAN_H
+
+#include "sim/coupling/step_derivative.h"
+#include "sim/component.h"
+#include "sim/snapshot.h"
+
+/* The same list on all ranks. */
+struct tt_step_column {
+    uint32_t component; /* the unit that is fed */
+    double value;       /* where the input is now; only where the unit is */
+    double size;        /* of its values where they count: > 0 */
+    size_t first;       /* of its entries, as many as the unit has rows; tt_step_jacobian_init counts them */
+};
+
+/* How columns are moved and rows are read, for units of this rank. */
+struct tt_step_probe {
+    void *context;
+    /* Stages, or sets, what a step of the unit begins with, with this column moved by `distance`. Called at the start of the step,
+     * before tt_component_step, which sets what is staged in the wires. */
+    enum tutti_err (*stage)(void *context, struct tt_member *member, uint32_t column, double distance);
+    /* The rows of the unit after the step; its signals are read by then. */
+    enum tutti_err (*read)(void *context, struct tt_member *member, double *rows);
+};
+
+struct tt_step_jacobian {
+    struct tt_rank *rank;           /* these two are borrowed */
+    struct tt_step_column *columns; /* by component */
+    uint32_t column_count;
+    uint32_t *row_first; /* per component, and one more: of its rows, one unit after the other */
+    /* Columns of Model Exchange units are taken from derivatives of their equations, where these can be had. NULL: from differences,
+     * as those of all other units. The caller's, borrowed; may change between measurements. */
+    const struct tt_step_mapping *meaning;
+    const double *row_sizes; /* of the rows' values where they count; NULL: 1. The caller's, borrowed */
+    size_t entry_count;
+    double *entries; /* column by column */
+    double *ahead, *again;
+    unsigned long tried; /* steps that were made for it, so far, on this rank */
+    struct tt_arena arena;
+};
+
+/* `row_count` is per component; `columns` are sorted by component. Entries are 0 until they are measured. A zeroed one is
+ * fine for fini. */
+TUTTI_CHECKED enum tutti_err tt_step_jacobian_init(struct tt_step_jacobian *jacobian, struct tt_rank *rank,
+                                                   struct tt_step_column *columns, uint32_t column_count,
+                                                   const uint32_t *row_count);
+void tt_step_jacobian_fini(struct tt_step_jacobian *jacobian);
+
+/* The entries of the columns `first` ... `first + count - 1` for the step from `start` to `target`. `base` are the rows after the step
+ * in which nothing is moved, by row_first (only own units' count): the caller has made it. Units whose columns
+ * are asked for are at `start` afterwards, and so are their signals. Steps count as auxiliary. An entry is NaN where there is no
+ * derivative: the unit refuses the step, ends it early or jumps, to both sides; *complete: no entry is. Collective. */
+TUTTI_CHECKED enum tutti_err tt_step_jacobian_measure(
+    struct tt_step_jacobian *jacobian, const struct tt_step_probe *probe, const struct tt_step_rules *rules,
+    const struct tt_snapshot *start, double target, const double *base, uint32_t first, uint32_t count, bool *complete);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* execution.h - a rank with all that carries it from start to stop: its master, its loop, what it records. */
+#ifndef TT_SIM_EXECUTION_H
+#define TT_SIM_EXECUTION_H
+
+#include "sim/run.h"
+#include "sim/pending_set.h"
+#include "sim/report/record.h"
+
+struct tt_checkpoint_schedule;
+struct tt_execution;
+struct tt_team;
+
+/* What goes along with a run from outside of it, and is no part of the master: a federation (run/federate/run_federate.h), those who watch it
+ * (run/live/live_control.h). On every rank. */
+struct tt_run_extension {
+    const void *context;
+    /* At the first point, with its row recorded. Has itself called between steps (tt_run_add_hook); sets values by rank->pending_sets. *self is given to
+     * the others, also after an error. */
+    enum tutti_err (*open)(const void *context, struct tt_execution *execution, void **self);
+    enum tutti_err (*finish)(
+        void *self);           /* at the last point; not if the run has failed; NULL: there is nothing to do */
+    void (*close)(void *self); /* always, with the units still there; NULL is fine */
+};
+
+struct tt_execution {
+    struct tt_rank rank;
+    struct tt_record observer;
+    struct tt_sim master;
+    struct tt_run loop;
+    struct tt_checkpoint_schedule *checkpoints; /* NULL: none are taken */
+    struct tt_team
+        *team; /* of ranks with second instances, or of those that have them; NULL: there are none; borrowed */
+    struct tt_twin *twin;                /* what these say to each other; NULL as above */
+    void *companions[TUTTI_COMPANIONS];  /* the own state of each; NULL: there is none */
+    struct tt_pending_sets pending_sets; /* that they make */
+};
+
+/* Rows are wanted, or nobody looks at them; on all ranks after the same macro step. Where they are not recorded for a file, they are made only
+ * when they are wanted. */
+void tt_execution_enable_rows(struct tt_execution *execution, bool wanted);
+
+#endif

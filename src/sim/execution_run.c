@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/execution_run.h"
+
+#include <stdlib.h>
+#include <tutti/run.h>
+
+#include "base/wall_clock.h"
+#include "base/number.h"
+#include "sim/ranks/team.h"
+#include "sim/checkpoint/checkpoint_schedule.h"
+#include "sim/requested.h"
+#include "sim/choose.h"
+#include "sim/compatibility.h"
+#include "sim/control/control.h"
+#include "sim/count.h"
+#include "sim/events.h"
+#include "sim/method_open.h"
+#include "sim/pace.h"
+#include "sim/ticks.h"
+#include "sim/checkpoint/packed_state.h"
+#include "sim/control/twin.h"
+#include "base/options/options.h"
+#include "sim/rank_agree.h"
+#include "sim/final_states.h"
+#include "sim/start/init.h"
+#include "sim/rank_open.h"
+#include "sim/start/input_rows.h"
+
+static enum tutti_err open_record(struct tt_execution *execution)
+{
+    struct tt_rank *rank = &execution->rank;
+    const struct tt_checkpoint *from = rank->job->resume;
+    struct tt_bytes resume = from ? from->result : (struct tt_bytes){0};
+    if (rank->is_twin) /* no columns, no rows */
+        return tt_record_open_sink(&execution->observer.sink, rank->fabric, rank->job->system->name, NULL, NULL, 0,
+                                   false);
+    struct tt_recorded_unit *observed = calloc(rank->member_count, sizeof *observed);
+    if (!observed)
+        return tt_fail_memory();
+    for (uint32_t m = 0; m < rank->member_count; m++)
+        observed[m] = (struct tt_recorded_unit){rank->members[m].unit, rank->members[m].inputs,
+                                                .own = tt_rank_owns(rank, m), .has_pending = rank->pending_sets != NULL,
+                                                .log = rank->unit_log};
+    enum tutti_err err = tt_record_open(&execution->observer, &rank->job->options, rank->job->result, &rank->wires,
+                                        observed, rank->log, rank->reports ? rank->fabric : NULL, resume);
+    free(observed);
+    return err;
+}
+
+/* Where the choices take units back, these are tried first. `auto` chooses again where it relied on a unit that cannot go back; a
+ * choice of the user's is refused. */
+static enum tutti_err execution_test_rollback(struct tt_sim *master)
+{
+    bool forgets;
+    if (master->rank->ended || !tt_choose_relies_on_rollback(master))
+        return TUTTI_OK;
+    TRY(tt_init_test_units(master->rank, &forgets));
+    return forgets ? tt_choose_method(master) : TUTTI_OK;
+}
+
+/* From a job to units at a consistent start, with a master chosen for them. */
+static enum tutti_err execution_initialize(struct tt_execution *execution)
+{
+    struct tt_rank *rank = &execution->rank;
+    struct tt_sim *master = &execution->master;
+    master->rank = rank;
+    master->observer = &execution->observer;
+    rank->estimates_errors = tt_choose_may_control(rank->job);
+    rank->moves_inputs = tt_choose_may_extrapolate_inputs(rank->job);
+    rank->asks_to_go_back = tt_choose_requests_rollback(rank->job);
+    rank->free_steps = tt_choose_requests_federation(rank->job);
+    rank->controls_one = tt_choose_may_control_single(rank->job);
+    TRY(tt_rank_open(rank));
+    TRY(tt_init_compute(rank));
+    TRY(tt_choose_method(master));
+    TRY(tt_init_exit(rank));
+    TRY(tt_choose_reconsider_coupling(master));
+    TRY(execution_test_rollback(master));
+    tt_compatibility_log_method(master);
+    return tt_sim_connect(master);
+}
+
+static enum tutti_err open_extensions(struct tt_execution *execution)
+{
+    for (int i = 0; i < TUTTI_COMPANIONS && execution->rank.job->companions[i]; i++) {
+        const struct tt_run_extension *companion = execution->rank.job->companions[i];
+        TRY(companion->open(companion->context, execution, &execution->companions[i]));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err finish_extensions(struct tt_execution *execution)
+{
+    for (int i = 0; i < TUTTI_COMPANIONS && execution->companions[i]; i++) {
+        const struct tt_run_extension *companion = execution->rank.job->companions[i];
+        TRY(companion->finish ? companion->finish(execution->companions[i]) : TUTTI_OK);
+    }
+    return TUTTI_OK;
+}
+
+static void close_extensions(struct tt_execution *execution)
+{
+    for (int i = 0; i < TUTTI_COMPANIONS && execution->companions[i]; i++)
+        execution->rank.job->companions[i]->close(execution->companions[i]);
+    tt_pending_set_fini_all(&execution->pending_sets);
+}
+
+void tt_execution_enable_rows(struct tt_execution *execution, bool wanted)
+{
+    execution->observer.asleep = !wanted;
+    tt_run_choose_path(&execution->loop);
+}
+
+/* Collective, after ranks have told what the result begins with: a rank that fails further on stops those that wait (F3), and what one of
+ * them has not told by then is missing in the result of all. */
+static enum tutti_err await_other_ranks(struct tt_execution *execution)
+{
+    bool unused = false;
+    return execution->team ? tt_team_synchronize(execution->team) : tt_rank_agree_any(&execution->rank, &unused);
+}
+
+static enum tutti_err execution_open(struct tt_execution *execution, bool steered)
+{
+    struct tt_rank *rank = &execution->rank;
+    struct tt_sim *master = &execution->master;
+    bool crossed = false;
+    if (rank->job->companions[0])
+        rank->pending_sets = &execution->pending_sets;
+    TRY(execution_initialize(execution));
+    if (execution->team)
+        TRY(tt_twin_open(execution, execution->team));
+    TRY(tt_packed_state_attach_replay(execution));
+    TRY(open_record(execution)); /* not before: what is refused must not cost an earlier result */
+    TRY(await_other_ranks(execution));
+    execution->observer.muted = rank->job->resume != NULL;
+    if (!rank->ended)
+        TRY(tt_events_handle(master, &crossed));
+    TRY(tt_sim_open(master)); /* only now it is known how units are stepped */
+    TRY(tt_run_open(&execution->loop, master, steered));
+    TRY(tt_rollback_list_add(&master->remembered, &execution->observer.last_row, sizeof execution->observer.last_row));
+    tt_input_rows_start(rank, master->chosen.varies, master->chosen.per_time);
+    tt_packed_state_record_replay(execution);
+    if (rank->job->resume)
+        TRY(tt_packed_state_unpack(execution, rank->job->resume));
+    else if (!crossed)
+        TRY(tt_record_write_row(master->observer, rank->t));
+    TRY(await_other_ranks(execution));
+    if (!rank->job->resume)
+        TRY(tt_init_apply_late(rank));
+    execution->observer.muted = false;
+    if (rank->is_twin)
+        return TUTTI_OK;
+    TRY(tt_checkpoint_schedule_open(execution));
+    return open_extensions(execution);
+}
+
+enum tutti_err tt_execution_start(struct tt_execution *execution, bool steered)
+{
+    double begin = tt_wall_clock_now();
+    enum tutti_err err = tt_fail_about(execution_open(execution, steered), NULL, NULL, execution->rank.t);
+    tt_run_start_clock(&execution->loop);
+    if (!err)
+        err = tt_tick_pace_start(&execution->rank, execution->loop.watch.loop_start,
+                                 !steered && !execution->master.chosen.by_attempts);
+    execution->rank.stats->setup_seconds = execution->loop.watch.loop_start - begin;
+    return err;
+}
+
+/* An FMU ended the run. Where macro steps are attempts all ranks know, and go on to the end together; else not all do, and
+ * none is to go further than this one. */
+static enum tutti_err share_run_end(struct tt_execution *execution, enum tutti_err err)
+{
+    struct tt_rank *rank = &execution->rank;
+    struct tt_fabric *fabric = rank->fabric;
+    bool early = fabric->step >= atomic_load(fabric->stop_after) && atomic_load(fabric->stop_after) > 0;
+    if (!err && rank->ended && !execution->master.chosen.by_attempts)
+        fabric->kind->stop(fabric, fabric->step);
+    if (err == TUTTI_ERR_STOPPED)
+        rank->ended = NULL;                                    /* in a step that not all have made */
+    return err == TUTTI_ERR_STOPPED && early ? TUTTI_OK : err; /* it ended where it should */
+}
+
+/* What failed by Model Exchange, which nobody named, may do by Co-Simulation. */
+static enum tutti_err suggest_cosimulation(const struct tt_rank *rank, enum tutti_err err)
+{
+    bool may_differ = err == TUTTI_ERR_FMU || err == TUTTI_ERR_SOLVER;
+    return rank->joins && may_differ
+               ? tt_fail_context(err, "all units are of Model Exchange, because a tolerance is given (--interface cs: "
+                                      "Co-Simulation)")
+               : err;
+}
+
+/* Whatever has happened, no partition computes after this. */
+static enum tutti_err stop_scheduled_clocks(struct tt_rank *rank, enum tutti_err err)
+{
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    enum tutti_err stopping = tt_tick_pace_stop(rank);
+    return failure.err ? tt_fail_restore(&failure) : stopping;
+}
+
+enum tutti_err tt_execution_run(struct tt_execution *execution)
+{
+    struct tt_rank *rank = &execution->rank;
+    enum tutti_err err = tt_execution_start(execution, false);
+    if (!err)
+        err = share_run_end(execution, tt_fail_about(tt_run_until_end(&execution->loop), NULL, NULL, rank->t));
+    err = stop_scheduled_clocks(rank, err);
+    tt_twin_stop(execution->twin);
+    if (!err)
+        err = finish_extensions(execution);
+    if (!err)
+        err = tt_norm_estimate_run(&execution->master.norm);
+    if (!err)
+        err = tt_error_estimate_report(&execution->loop.foretold, &execution->master,
+                                       execution->loop.growth.now.exploded);
+    if (!err)
+        err = tt_watch_report_growth(&execution->loop.growth, rank);
+    if (!err)
+        err = tt_record_report_columns(&execution->observer);
+    if (!err)
+        err = tt_execution_report_final_states(rank);
+    if (!err)
+        err = tt_rank_terminate(rank);
+    err = suggest_cosimulation(rank, err);
+    rank->stats->loop_seconds = tt_wall_clock_now() - execution->loop.watch.loop_start;
+    tt_execution_log_end(execution, err);
+    return err;
+}
+
+enum tutti_err tt_execution_serve_twin(struct tt_execution *execution)
+{
+    struct tt_rank *rank = &execution->rank;
+    TRY(tt_execution_start(execution, false));
+    TRY(tt_fail_about(tt_twin_serve(execution), NULL, NULL, rank->t));
+    return tt_rank_terminate(rank);
+}
+
+void tt_execution_log_end(const struct tt_execution *execution, enum tutti_err err)
+{
+    const struct tt_rank *rank = &execution->rank;
+    tt_run_report_lag(rank);
+    if (!err)
+        tt_input_rows_warn(rank);
+    if (rank->ended && !err && tt_rank_owns(rank, rank->ended->component))
+        tt_log(rank->unit_log, TUTTI_LOG_WARNING, rank->ended->unit->name, "the FMU ended the simulation at t = %s",
+               TIME(rank->ended->now.t));
+}
+
+/* To a program that wants to know before code of an FMU runs for the last time. */
+static void notify_program_finished(const struct tt_rank *rank, const struct tt_failure *failure)
+{
+    const struct tutti_run_options *options = &rank->job->options;
+    if (!options->finished || !rank->stats || rank->reports)
+        return;
+    (void)tt_fail_restore(failure);
+    options->finished(options->finished_context, failure->err, rank->stats);
+}
+
+/* A failure of the run is told before one of closing the file. */
+enum tutti_err tt_execution_close(struct tt_execution *execution, enum tutti_err err)
+{
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    close_extensions(execution);
+    tt_checkpoint_schedule_close(execution);
+    tt_twin_close(execution);
+    enum tutti_err closing = tt_record_close(&execution->observer);
+    if (!failure.err)
+        tt_fail_save(&failure, closing);
+    enum tutti_err logged = tt_sim_close(&execution->master);
+    if (!failure.err)
+        tt_fail_save(&failure, logged);
+    notify_program_finished(&execution->rank, &failure);
+    tt_rank_close(&execution->rank);
+    return tt_fail_restore(&failure);
+}
+
+enum tutti_err tt_execution_run_job(const struct tt_job *job, struct tutti_run_stats *stats)
+{
+    struct tutti_run_stats unused = {0}, *counted = stats ? stats : &unused;
+    *counted = (struct tutti_run_stats){0};
+    struct tt_execution execution = {.rank = {.job = job, .stats = counted}};
+    enum tutti_err err = tt_execution_run(&execution);
+    tt_execution_count(&execution.master);
+    err = tt_execution_close(&execution, err);
+    tt_stats_fini(&unused);
+    return err;
+}
+
+enum tutti_err tt_execution_run_files(const struct tutti_run_options *options, struct tutti_run_stats *stats,
+                                      const struct tt_visit *visit)
+{
+    struct tt_job job;
+    struct tt_failure failure;
+    if (stats)
+        *stats = (struct tutti_run_stats){0};
+    TRY(tt_job_open(&job, options, visit));
+    tt_fail_save(&failure, tt_execution_run_job(&job, stats));
+    tt_job_close(&job);
+    return tt_fail_restore(&failure);
+}

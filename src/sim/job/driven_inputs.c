@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/job/driven_inputs.h"
+
+#include <string.h>
+
+/* A column may lead to several inputs, so they are counted first. */
+struct input_assignment {
+    struct tt_driven_inputs *drive;
+    const struct tt_system *system;
+    const struct tt_trajectory_file *files;
+    const struct tt_formulas *formulas;
+    size_t file;                      /* at hand */
+    const struct tt_formula *formula; /* at hand; NULL: a column of the file */
+    bool placing;
+};
+
+static void driven_inputs_add(struct input_assignment *a, size_t column, const struct tt_end *end,
+                              const struct tt_conversion *conversion)
+{
+    size_t at = a->drive->counts[end->component]++;
+    if (a->placing)
+        a->drive->inputs[end->component][at] =
+            (struct tt_trajectory_input){.file = a->file,
+                                         .column = column,
+                                         .variable = end->variable,
+                                         .element = end->element,
+                                         .expression = a->formula ? a->formula->expression : NULL,
+                                         .conversion = conversion};
+}
+
+/* Who drives, for messages. */
+static const char *driven_source_name(const struct input_assignment *a)
+{
+    return a->formula ? "--signal" : a->files[a->file].name;
+}
+
+static const char *driven_column_name(const struct input_assignment *a, size_t column)
+{
+    return a->formula ? a->formula->name : tt_csv_table_name(a->files[a->file].table, column);
+}
+
+/* Is there another source for this input? Arrays are set as a whole, so neither may another element have one. */
+static enum tutti_err check_not_driven_twice(const struct input_assignment *a, const char *name,
+                                             const struct tt_end *end)
+{
+    uint32_t count;
+    const struct tt_connection *connections =
+        tt_system_connections_to(a->system, end->component, end->variable, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (connections[i].from.component == TUTTI_NONE || connections[i].of_line)
+            continue;
+        char from[256];
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "%s: %s'%s' drives an input that is connected to '%s' as well; leave out one of them%s",
+                       driven_source_name(a), a->formula ? "" : "column ", name,
+                       tt_system_name(a->system, &connections[i].from, from, sizeof from),
+                       end->element.count ? " (an array is driven or connected, not both)" : "");
+    }
+    for (uint32_t i = 0; i < a->system->fed_count; i++)
+        if (a->system->fed[i].component == end->component && a->system->fed[i].variable == end->variable)
+            return tt_fail(TUTTI_ERR_ARGUMENT,
+                           "%s: %s'%s' drives an input that a joint (--tlm, --constrain) feeds as well; leave out one "
+                           "of them",
+                           driven_source_name(a), a->formula ? "" : "column ", name);
+    return TUTTI_OK;
+}
+
+/* The input of the system itself that has this name; TUTTI_NONE: none. */
+static uint32_t driven_find_port(const struct tt_system *system, const char *name)
+{
+    for (uint32_t p = 0; p < system->input_count; p++)
+        if (strcmp(system->inputs[p].name, name) == 0)
+            return p;
+    return TUTTI_NONE;
+}
+
+static enum tutti_err drive_input(struct input_assignment *a, size_t column, const struct tt_end *end,
+                                  const struct tt_conversion *conversion)
+{
+    if (!a->placing)
+        TRY(check_not_driven_twice(a, driven_column_name(a, column), end));
+    driven_inputs_add(a, column, end, conversion);
+    return TUTTI_OK;
+}
+
+static enum tutti_err drive_system_port(struct input_assignment *a, size_t column, uint32_t port)
+{
+    const struct tt_system *system = a->system;
+    for (uint32_t i = 0; i < system->connection_count; i++) {
+        const struct tt_connection *connection = &system->connections[i];
+        if (connection->from.component == TUTTI_NONE && connection->from.variable == port &&
+            connection->to.component != TUTTI_NONE)
+            TRY(drive_input(a, column, &connection->to, connection->conversion));
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err assign_input_column(struct input_assignment *a, size_t column)
+{
+    const char *name = driven_column_name(a, column);
+    uint32_t port = driven_find_port(a->system, name);
+    if (port != TUTTI_NONE)
+        return drive_system_port(a, column, port);
+    struct tt_end end = {0};
+    TRY(tt_system_find(a->system, name, driven_source_name(a), &end.component, &end.variable, &end.element));
+    return drive_input(a, column, &end, NULL);
+}
+
+static enum tutti_err assign_input_columns(struct input_assignment *a, size_t count)
+{
+    for (a->file = 0; a->file < count; a->file++)
+        for (size_t column = 0; column < tt_csv_table_columns(a->files[a->file].table); column++)
+            TRY(assign_input_column(a, column));
+    for (uint32_t p = 0; p < a->system->input_count; p++) {
+        const struct tt_port *port = &a->system->inputs[p];
+        a->file = count + port->table;
+        if (port->table != TUTTI_NONE)
+            TRY(drive_system_port(a, port->column, p));
+    }
+    a->file = 0;
+    for (size_t i = 0; i < a->formulas->count; i++) {
+        a->formula = &a->formulas->items[i];
+        TRY(assign_input_column(a, 0));
+    }
+    a->formula = NULL;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_driven_inputs_assign(struct tt_driven_inputs *drive, struct tt_arena *arena,
+                                       const struct tt_system *system, const struct tt_trajectory_file *files,
+                                       size_t count, const struct tt_formulas *formulas)
+{
+    struct input_assignment a = {.drive = drive, .system = system, .files = files, .formulas = formulas};
+    drive->inputs = tt_arena_array(arena, system->component_count, sizeof *drive->inputs);
+    drive->counts = tt_arena_array(arena, system->component_count, sizeof *drive->counts);
+    if (!drive->inputs || !drive->counts)
+        return tt_fail_memory();
+    TRY(assign_input_columns(&a, count));
+    for (uint32_t c = 0; c < system->component_count; c++) {
+        if (drive->counts[c] == 0)
+            continue;
+        drive->inputs[c] = tt_arena_array(arena, drive->counts[c], sizeof **drive->inputs);
+        if (!drive->inputs[c])
+            return tt_fail_memory();
+        drive->counts[c] = 0;
+    }
+    a.placing = true;
+    return assign_input_columns(&a, count);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* times.h - from what a person asked for and what the files propose to the times of a run. */
+#ifndef TT_SIM_JOB_TIMES_H
+#define TT_SIM_JOB_TIMES_H
+
+#include "base/log.h"
+#include "fmu/fmu.h"
+#include "base/options/options.h"
+#include "model/system/system.h"
+
+struct tt_times {
+    double start, stop, step;
+    double output_step; /* 0: every communication point is recorded */
+    double tolerance;   /* 0: none */
+    bool step_proposed; /* `step` is a file's proposal */
+};
+
+/* What the files propose. A single FMU: its default experiment. An SSP: start and stop of its default experiment. FMUs of a
+ * command line: those of the first that has any. Where several FMUs propose a step, the smallest. */
+void tt_times_propose(const struct tt_system *system, struct tt_experiment *proposal);
+
+/* Fills in defaults and checks: finite, stop after start, positive steps, few enough steps. ARGUMENT, with what would be
+ * right. `kind` is the interface of a single FMU. */
+TUTTI_CHECKED enum tutti_err tt_times_resolve(struct tt_times *times, const struct tutti_run_options *options,
+                                              const struct tt_system *system, enum tt_interface_kind kind,
+                                              const struct tutti_log *log);
+/* For an FMU that cannot vary its step: everything must fall on the grid of `own` (0: the communication step). May make
+ * the communication step fit, with a warning, if no other was asked for. */
+TUTTI_CHECKED enum tutti_err tt_times_make_uniform(struct tt_times *times, const struct tutti_run_options *options,
+                                                   const struct tt_fmu *fmu, double own, const struct tutti_log *log);
+/* The step of a unit's own, which must be a whole number of communication steps; `name` is for the message. */
+TUTTI_CHECKED enum tutti_err tt_times_check_multiple(const struct tt_times *times, double own, const char *name);
+/* Is `step` a sensible step of a run from start to stop? ARGUMENT, naming the option that it comes from: it is not a
+ * positive number, would take too many, or is below the spacing of doubles there. */
+TUTTI_CHECKED enum tutti_err tt_times_check_step(const struct tt_times *times, double step, const char *option);
+
+#endif

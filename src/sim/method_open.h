@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* open.h - what the choices of a master need before the first step, and its end. */
+#ifndef TT_SIM_METHOD_OPEN_H
+#define TT_SIM_METHOD_OPEN_H
+
+#include "sim/sim.h"
+
+/* Opens the channels between ranks that the choices need. Collective. */
+TUTTI_CHECKED enum tutti_err tt_sim_connect(struct tt_sim *master);
+/* At the first point: gets ready to step. */
+TUTTI_CHECKED enum tutti_err tt_sim_open(struct tt_sim *master);
+/* However far that came; while the units are alive. The error of the step log, if there is one. */
+TUTTI_CHECKED enum tutti_err tt_sim_close(struct tt_sim *master);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* pending_set.h - values that a program sets between steps (simulation.h), or that come from a federation (federation/), kept until their unit may take them: when the
+ * next step begins, since no read may follow a set (R3), and in event mode where the unit has it. */
+#ifndef TT_SIM_PENDING_SET_H
+#define TT_SIM_PENDING_SET_H
+
+#include "sim/rank.h"
+
+/* One variable. */
+struct tt_pending_set {
+    uint32_t component, variable;
+    bool pending;              /* the unit does not know yet */
+    bool moves;                /* it takes new values as those of an output of another unit: they are no event */
+    struct tt_signals signals; /* of this variable alone: its values */
+    struct tt_pending_set *next;
+};
+
+struct tt_pending_sets {
+    struct tt_pending_set *first;
+};
+
+/* For a variable of a unit that stands between steps; its values are what they are there. In *out, which the list owns. */
+TUTTI_CHECKED enum tutti_err tt_pending_set_new(struct tt_pending_set **out, struct tt_pending_sets *pending_sets,
+                                                struct tt_rank *rank, uint32_t component, uint32_t variable);
+/* The one that there is for the variable; made as above if there is none. */
+TUTTI_CHECKED enum tutti_err tt_pending_set_find(struct tt_pending_set **out, struct tt_pending_sets *pending_sets,
+                                                 struct tt_rank *rank, uint32_t component, uint32_t variable);
+/* Its values are what they are at the unit, unless it has yet to take some. */
+TUTTI_CHECKED enum tutti_err tt_pending_set_refresh(struct tt_pending_set *pending_set, struct tt_rank *rank);
+/* Its values, which are in place now, are for the unit. */
+void tt_pending_set_submit(struct tt_pending_set *pending_set, struct tt_rank *rank);
+
+/* Are there some for the unit that are news, and not only values that move? */
+bool tt_pending_set_any_event(const struct tt_pending_sets *pending_sets, const struct tt_member *member);
+/* The unit may take them now. */
+TUTTI_CHECKED enum tutti_err tt_pending_set_apply_all(struct tt_pending_sets *pending_sets, struct tt_member *member);
+/* What no unit has taken yet, kept to go back there: into *kept, which is made if it is NULL and used again else. What is to be
+ * taken then is that and nothing else. */
+struct tt_pending_sets_saved;
+TUTTI_CHECKED enum tutti_err tt_pending_set_save_all(struct tt_rank *rank, struct tt_pending_sets_saved **kept);
+TUTTI_CHECKED enum tutti_err tt_pending_set_restore_all(struct tt_rank *rank, const struct tt_pending_sets_saved *kept);
+/* The same for another process; and back. NULL: no program sets any. FORMAT. */
+void tt_pending_set_pack_all(const struct tt_pending_sets *pending_sets, struct tt_byte_writer *parcel);
+TUTTI_CHECKED enum tutti_err tt_pending_set_unpack_all(struct tt_rank *rank, struct tt_byte_reader *in);
+void tt_pending_set_saved_free(struct tt_pending_sets_saved *kept); /* NULL is fine, here and above: nothing was kept */
+void tt_pending_set_fini_all(struct tt_pending_sets *pending_sets);
+
+#endif

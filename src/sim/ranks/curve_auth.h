@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* curve_auth.h - who may connect: a thread that answers ZeroMQ's question (RFC 27, ZAP) for every CURVE connection that comes to a
+ * socket of a context. A key that is not in its list is refused before any byte of a message passes.
+ *
+ * One per context. It has to be there as long as sockets are bound in the context: ZeroMQ lets all peers in if there
+ * is no answer. So: tt_curve_auth_start, tt_curve_auth_guard_socket, zmq_bind; and at the end zmq_close, tt_curve_auth_stop, zmq_ctx_term. */
+#ifndef TT_SIM_RANKS_CURVE_AUTH_H
+#define TT_SIM_RANKS_CURVE_AUTH_H
+
+#include "base/log.h"
+#include "sim/ranks/curve_keys.h"
+
+struct tt_zap;
+
+/* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tt_curve_auth_start_answering is called it answers
+ * no peer: those that come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some: the origin
+ * is the peer's address. */
+TUTTI_CHECKED enum tutti_err tt_curve_auth_start(struct tt_zap **out, void *context, const struct tutti_log *log);
+/* Lets a key in; `name` (cut at 63 bytes) becomes the user id of its messages: zmq_msg_gets(message, "User-Id"). At any time. */
+TUTTI_CHECKED enum tutti_err tt_curve_auth_allow_key(struct tt_zap *zap, const uint8_t key[TUTTI_KEY_SIZE],
+                                                     const char *name);
+/* Takes it back: connections that stand are not cut. */
+void tt_curve_auth_forbid_key(struct tt_zap *zap, const uint8_t key[TUTTI_KEY_SIZE]);
+/* From now on questions are answered. By the thread that started it. */
+void tt_curve_auth_start_answering(struct tt_zap *zap);
+/* How many were refused so far. */
+unsigned long tt_curve_auth_count_refused(const struct tt_zap *zap);
+/* Ends the thread; before zmq_ctx_term. NULL is fine. */
+void tt_curve_auth_stop(struct tt_zap *zap);
+
+/* Makes `socket` a CURVE server with these keys, whose connections this context's thread judges; before it is bound. */
+TUTTI_CHECKED enum tutti_err tt_curve_auth_guard_socket(void *socket, const struct tt_curve_keys *own);
+/* Makes the next zmq_connect of `socket` one to the CURVE server with this public key. */
+TUTTI_CHECKED enum tutti_err tt_curve_auth_identify_socket(void *socket, const struct tt_curve_keys *own,
+                                                           const uint8_t server[TUTTI_KEY_SIZE]);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* record.h - which variables of a run are recorded, and a row of them at a time. */
+#ifndef TT_SIM_REPORT_RECORD_H
+#define TT_SIM_REPORT_RECORD_H
+
+#include <tutti/run.h>
+
+#include "base/arena.h"
+#include "base/options/options.h"
+#include "sim/signals/inputs.h"
+#include "sim/report/record_sink.h"
+#include "sim/signals/wires.h"
+#include "model/system/system.h"
+#include "unit/unit.h"
+
+/* A unit that the observer may look at. */
+struct tt_recorded_unit {
+    struct tt_unit *unit;
+    const struct tt_inputs *inputs; /* values that a file drives are taken from there; NULL: none */
+    bool own;                       /* else another rank's: it has names and extents, but no values here */
+    bool has_pending;               /* a program may set its inputs on the way */
+    const struct tutti_log *log;    /* for what is to be said of it */
+};
+
+/* What is read from one unit for the record alone: outputs that others read are in the signals anyway. */
+struct tt_recorded_read {
+    struct tt_unit *unit;
+    uint32_t component;
+    bool follows; /* inputs at once, perhaps */
+    struct tt_signals signals;
+};
+
+/* Reads what follows inputs at once with the inputs that belong to the row. */
+struct tt_row_refresh {
+    enum tutti_err (*read)(void *context, uint32_t component, struct tt_signals *signals);
+    void *context;
+};
+
+/* An input that a connection feeds: its column shows what the signals of the row bring to it, which a unit that holds its inputs gets
+ * with the next step only. */
+struct tt_recorded_input {
+    uint32_t node; /* of the wires' structure */
+    void *staged;  /* as it is staged ... */
+    float *floats; /* ... of a Float32 (W5): as it is shown; NULL: of another type */
+};
+
+/* A connector of a system: what a unit gives, or was given, converted. */
+struct tt_recorded_port {
+    const struct tt_conversion *conversion;
+    const void *from;
+    void *to;
+    size_t count;
+};
+
+struct tt_record {
+    bool records; /* something is recorded, by this rank or others */
+    bool muted;   /* rows are not wanted: a run that goes on from a checkpoint is not there yet */
+    bool asleep;  /* they are for those who watch, and nobody does */
+    struct tt_record_sink sink;
+    struct tt_recorded_read *looks;
+    size_t look_count;
+    struct tt_row_refresh renewed; /* read NULL: such variables are read as all others are */
+    const struct tt_wires *wires;  /* borrowed */
+    struct tt_recorded_input *inputs;
+    size_t input_count;
+    struct tt_recorded_port *ports;
+    size_t port_count;
+    struct tt_column *columns; /* of this rank's units */
+    struct tt_column_place *places;
+    size_t column_count;
+    size_t *states; /* columns that are continuous states of Float64 */
+    size_t state_count;
+    struct tt_unit *extra_unit; /* whose extra outputs are recorded, too; NULL: none */
+    const struct tutti_extra *extra;
+    double *extra_values;
+    unsigned long rows;
+    double last_row;  /* its time */
+    const char *name; /* of the system, for messages */
+    const struct tutti_log *log;
+    struct tt_arena arena;
+};
+
+/* Is anything to be recorded, in the result file `output` (NULL: none) or for a watcher? */
+bool tt_record_is_requested(const struct tutti_run_options *options, const char *output);
+/* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. `log`
+ * is for what is said of the whole. Without `fabric` opens the result file `output` (NULL: none) and tells the watcher;
+ * with it tells the conductor there, and rows go to it. `resume`: the file goes on (results/output.h); empty: it begins. ARGUMENT, on all ranks alike, for a pattern that fits no variable
+ * of any rank. */
+TUTTI_CHECKED enum tutti_err tt_record_open(struct tt_record *observer, const struct tutti_run_options *options,
+                                            const char *output, const struct tt_wires *wires,
+                                            const struct tt_recorded_unit *observed, const struct tutti_log *log,
+                                            struct tt_fabric *fabric, struct tt_bytes resume);
+/* Is something recorded of own units that may follow inputs at once? */
+bool tt_record_has_feedthrough(const struct tt_record *observer);
+/* Reads the variables from the units and writes a row. */
+TUTTI_CHECKED enum tutti_err tt_record_write_row(struct tt_record *observer, double t);
+/* After the last row: what is to be said of the columns as they are at the end. */
+TUTTI_CHECKED enum tutti_err tt_record_report_columns(const struct tt_record *observer);
+/* Hands what was written so far to the operating system. */
+TUTTI_CHECKED enum tutti_err tt_record_flush(struct tt_record *observer);
+/* Closes the file; also after a failed open. */
+TUTTI_CHECKED enum tutti_err tt_record_close(struct tt_record *observer);
+
+/* The choice by itself: columns, places and what has to be read for them. */
+TUTTI_CHECKED enum tutti_err tt_record_columns_choose(struct tt_record *observer,
+                                                      const struct tutti_run_options *options,
+                                                      const struct tt_wires *wires,
+                                                      const struct tt_recorded_unit *observed);
+
+/* What is recorded of a unit without outputs, unless patterns say otherwise: its continuous states if the description names
+ * them, else local variables that may change, without aliases; the first ones, of TUTTI_MOST_MOVING values at most. */
+enum { TUTTI_MOST_MOVING = 100 };
+struct tt_substitute_choice {
+    uint32_t variables[TUTTI_MOST_MOVING];
+    size_t count;
+    size_t found; /* with those that are too many */
+    bool states;  /* else locals */
+};
+TUTTI_CHECKED enum tutti_err tt_record_find_moving(const struct tt_description *desc, struct tt_substitute_choice *out);
+
+/* Which of the columns are aliases of earlier ones (column.source). */
+TUTTI_CHECKED enum tutti_err tt_record_find_sources(struct tt_record *observer);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/report/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "sim/rank_agree.h"
+
+enum { FIRST_LOOK = 1024, LOOK = 128, PAUSE = 1920 }; /* steps */
+enum { MOST_STEPS = 4 };                              /* of a swing that counts */
+static const double EXPLODED = 1000;
+static const double SUSPICIOUS = 2;
+static const double SMALL = 1e-3; /* times nominal: what moves in there is noise */
+
+/* A growth counts as `most` at most, so that a jump is none, and only the part of it that `allowance` leaves. */
+struct growth_limits {
+    double most, allowance;
+};
+static const struct growth_limits MOVES = {1.5, 0.85}, SWINGS = {2, 0.965};
+
+/* ---- one signal ---- */
+
+static void reset_trend(struct tt_trend *trend, double t, double largest)
+{
+    trend->growth = 1;
+    trend->since = t;
+    trend->calm = largest;
+}
+
+/* The next one is so large. */
+static bool update_trend(struct tt_trend *trend, const struct tt_oscillation *signal, double size, double t,
+                         const struct growth_limits *limits)
+{
+    double last = trend->last;
+    trend->last = size;
+    if (__builtin_expect(trend->growth <= 1 && size * limits->allowance <= last, 1)) { /* nearly always */
+        reset_trend(trend, t, signal->largest);
+        return false;
+    }
+    trend->growth *= fmin(last > 0 ? size / last : 1, limits->most) * limits->allowance;
+    if (!(trend->growth > 1))
+        reset_trend(trend, t, signal->largest);
+    return trend->growth > EXPLODED && size > trend->calm;
+}
+
+void tt_watch_begin_oscillation(struct tt_oscillation *swings, double t, double value)
+{
+    *swings =
+        (struct tt_oscillation){.last = value, .largest = fmax(swings->largest, fabs(value)), .real = swings->real};
+    reset_trend(&swings->moves, t, swings->largest);
+    reset_trend(&swings->swings, t, swings->largest);
+}
+
+const struct tt_trend *tt_watch_update_oscillation(struct tt_oscillation *swings, double t, double value,
+                                                   double nominal)
+{
+    double move = value - swings->last;
+    const struct tt_trend *exploded = NULL;
+    if (move == 0) /* held: of a unit with longer steps, say */
+        return NULL;
+    if (update_trend(&swings->moves, swings, fabs(move), t, &MOVES))
+        exploded = &swings->moves;
+    if ((move > 0) != (swings->way > 0)) {
+        if (update_trend(&swings->swings, swings, fabs(swings->way), t, &SWINGS))
+            exploded = &swings->swings;
+        swings->way = move;
+        swings->steps = 1;
+    } else {
+        swings->way += move;
+        if (++swings->steps > MOST_STEPS)
+            reset_trend(&swings->swings, t, swings->largest);
+    }
+    swings->last = value;
+    swings->largest = fmax(swings->largest, fabs(value));
+    return exploded && exploded->last > SMALL * nominal ? exploded : NULL;
+}
+
+/* ---- all of them ---- */
+
+static void list_feeder_pairs(const struct tt_structure *structure, uint32_t (*pairs)[2], size_t *count)
+{
+    const struct tt_digraph *graph = &structure->graph;
+    for (uint32_t n = 0; n < structure->node_count; n++)
+        for (uint32_t k = graph->first[n]; !structure->nodes[n].output && k < graph->first[n + 1]; k++) {
+            pairs[*count][0] = structure->nodes[n].component;
+            pairs[(*count)++][1] = structure->nodes[graph->needs[k]].component;
+        }
+}
+
+/* Per component: is it in a cycle of connections? To be freed. */
+static enum tutti_err find_cycle_components(const struct tt_structure *structure, bool **out)
+{
+    uint32_t units = structure->system->component_count;
+    uint32_t(*pairs)[2] = calloc((size_t)structure->graph.first[structure->node_count] + 1, sizeof *pairs);
+    bool *cyclic = calloc((size_t)units + 1, sizeof *cyclic);
+    struct tt_digraph graph = {0};
+    struct tt_components groups = {0};
+    size_t count = 0;
+    enum tutti_err err = pairs && cyclic ? TUTTI_OK : tt_fail_memory();
+    if (!err) {
+        list_feeder_pairs(structure, pairs, &count);
+        err = tt_digraph_init(&graph, units, (const uint32_t(*)[2])pairs, count);
+    }
+    if (!err)
+        err = tt_digraph_components_init(&groups, &graph);
+    for (size_t i = 0; !err && i < count; i++)
+        if (groups.of[pairs[i][0]] == groups.of[pairs[i][1]])
+            cyclic[pairs[i][0]] = cyclic[pairs[i][1]] = true;
+    tt_digraph_components_fini(&groups);
+    tt_digraph_fini(&graph);
+    free(pairs);
+    if (err)
+        free(cyclic);
+    else
+        *out = cyclic;
+    return err;
+}
+
+static double growth_signal_value(const struct tt_rank *rank, const struct tt_real_signal *real)
+{
+    return ((const double *)(const void *)rank->wires.signals)[real->place];
+}
+
+enum tutti_err tt_watch_open_growth(struct tt_growth *growth, struct tt_rank *rank)
+{
+    bool *cyclic;
+    if (rank->wires.real_count == 0)
+        return TUTTI_OK;
+    growth->items = tt_arena_array(&rank->arena, rank->wires.real_count, sizeof *growth->items);
+    if (!growth->items)
+        return tt_fail_memory();
+    TRY(find_cycle_components(&rank->job->structure, &cyclic));
+    for (uint32_t i = 0; i < rank->wires.real_count; i++) {
+        const struct tt_real_signal *real = &rank->wires.reals[i];
+        growth->watches = growth->watches || cyclic[real->component];
+        if (!cyclic[real->component] || !tt_rank_owns(rank, real->component))
+            continue;
+        growth->items[growth->item_count++].real = i;
+    }
+    free(cyclic);
+    tt_watch_restart_growth(growth, rank);
+    return TUTTI_OK;
+}
+
+void tt_watch_restart_growth(struct tt_growth *growth, const struct tt_rank *rank)
+{
+    for (uint32_t i = 0; i < growth->item_count; i++) {
+        struct tt_oscillation *swings = &growth->items[i];
+        *swings = (struct tt_oscillation){.real = swings->real};
+        tt_watch_begin_oscillation(swings, rank->t, growth_signal_value(rank, &rank->wires.reals[swings->real]));
+    }
+    growth->now = (struct tt_growth_state){.count = growth->item_count, .left = FIRST_LOOK};
+}
+
+enum tutti_err tt_watch_register_growth(struct tt_growth *growth, struct tt_rollback_list *remembered)
+{
+    TRY(tt_rollback_list_add_of(remembered, TUTTI_OF_RANK, &growth->now, sizeof growth->now));
+    return tt_rollback_list_add_of(remembered, TUTTI_OF_RANK, growth->items,
+                                   growth->item_count * sizeof *growth->items);
+}
+
+/* A look ends where nothing seems to grow. */
+static void end_watch_period(struct tt_growth *growth)
+{
+    bool grows = false;
+    for (uint32_t i = 0; i < growth->now.count; i++)
+        grows = grows || fmax(growth->items[i].moves.growth, growth->items[i].swings.growth) > SUSPICIOUS;
+    growth->now.left = LOOK;
+    growth->now.pause = grows ? 0 : PAUSE;
+    growth->now.paused = !grows;
+}
+
+void tt_watch_check_growth(struct tt_growth *growth, const struct tt_rank *rank)
+{
+    struct tt_growth_state *now = &growth->now;
+    bool anew = now->paused;
+    now->paused = false;
+    for (uint32_t i = 0; i < now->count; i++) {
+        struct tt_oscillation *item = &growth->items[i];
+        const struct tt_real_signal *real = &rank->wires.reals[item->real];
+        if (__builtin_expect(anew, 0))
+            tt_watch_begin_oscillation(item, rank->t, growth_signal_value(rank, real));
+        const struct tt_trend *trend =
+            tt_watch_update_oscillation(item, rank->t, growth_signal_value(rank, real), real->nominal);
+        if (__builtin_expect(!trend, 1))
+            continue;
+        now->exploded = true;
+        now->by_swings = trend == &item->swings;
+        now->found = i;
+        now->found_at = rank->t;
+        now->count = 0;
+    }
+    if (--now->left == 0)
+        end_watch_period(growth);
+}
+
+static const struct tt_real_signal *growing_signal(const struct tt_growth *growth, const struct tt_rank *rank)
+{
+    return &rank->wires.reals[growth->items[growth->now.found].real];
+}
+
+static void warn_growth(const struct tt_growth *growth, const struct tt_rank *rank)
+{
+    const struct tt_oscillation *found = &growth->items[growth->now.found];
+    const struct tt_trend *trend = growth->now.by_swings ? &found->swings : &found->moves;
+    const struct tt_structure_node *node = &rank->job->structure.nodes[growing_signal(growth, rank)->node];
+    struct tt_end end = {.component = node->component, .variable = node->variable};
+    char name[256];
+    tt_log_unfiltered(rank->unit_log, TUTTI_LOG_WARNING, rank->members[node->component].unit->name,
+                      "'%s' changes more and more from step to step, since t = %s, and by %.3g at t = %s: the coupling "
+                      "is not stable with these steps, and the result cannot be trusted; use a smaller --step, another "
+                      "--coupling, --correct or error control (--rtol); tutti analyze says what is stable",
+                      tt_system_name(rank->job->system, &end, name, sizeof name), TIME(trend->since), trend->last,
+                      TIME(growth->now.found_at));
+}
+
+static enum tutti_err report_growth(const struct tt_growth *growth, struct tt_rank *rank)
+{
+    double first = growth->now.exploded ? growth->now.found_at : INFINITY, component = INFINITY;
+    if (!growth->watches)
+        return TUTTI_OK;
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
+    if (!(first < INFINITY))
+        return TUTTI_OK;
+    uint32_t own = growth->now.exploded ? growing_signal(growth, rank)->component : TUTTI_NONE;
+    if (growth->now.exploded && growth->now.found_at == first)
+        component = own;
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &component, 1));
+    if (component == own)
+        warn_growth(growth, rank);
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_watch_report_growth(const struct tt_growth *growth, struct tt_rank *rank)
+{
+    if (rank->fabric->ranks > 1 && rank->t < rank->times.stop) /* ended, which not all ranks may know yet */
+        return TUTTI_OK;
+    enum tutti_err err = report_growth(growth, rank);
+    return err == TUTTI_ERR_STOPPED ? TUTTI_OK : err;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* watch.h - does a signal move more and more from macro step to macro step? That is what an unstable coupling looks like
+ * as long as its values are finite.
+ *
+ * Two things are looked at: what the signal moves by in a step, and its swings, the ways that it goes in one direction.
+ * Swings count if they are short, a few macro steps at most: what a model does by itself, steps of that size would not
+ * show. Either explodes if it grows, from one to the next on average by more than a limit, until it is some thousand times
+ * as large and larger than the signal ever was before. What grows by equal amounts (a resonance) or by a power of the time
+ * does not explode, nor does an exponential that the steps resolve (results/output.c has the far limit for that).
+ *
+ * Only signals of units in a feedback loop are watched, own ones, at accepted points. Nothing depends on it but a warning.
+ * After the first thousand steps looks are taken now and then, for a hundred steps and as long as something grows: it costs
+ * next to nothing, and what explodes in between is found by the far limit, or is soon no number any more. */
+#ifndef TT_SIM_REPORT_WATCH_H
+#define TT_SIM_REPORT_WATCH_H
+
+#include "base/rollback_list.h"
+#include "sim/rank.h"
+
+/* How moves, or swings, have grown. */
+struct tt_trend {
+    double last;   /* how large the last one was */
+    double growth; /* since `since`, with allowances; 1: they do not grow */
+    double since;  /* time */
+    double calm;   /* the largest size of the signal until then */
+};
+
+/* One signal. */
+struct tt_oscillation {
+    double last, largest; /* value, size */
+    double way;           /* of the swing that it is in, with its sign */
+    struct tt_trend moves, swings;
+    uint32_t real;  /* which signal: index of wires.reals */
+    uint32_t steps; /* that the swing takes so far */
+};
+
+/* How far the looks have come. Plain data. */
+struct tt_growth_state {
+    uint32_t count;       /* of signals; 0: nothing is watched (any more) */
+    uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */
+    bool paused;          /* ... and this is its first step */
+    bool exploded;        /* one has: */
+    bool by_swings;       /* ... by these, else by moves */
+    uint32_t found;       /* ... this one */
+    double found_at;
+};
+
+struct tt_growth {
+    bool watches; /* some rank watches signals */
+    struct tt_oscillation *items;
+    uint32_t item_count;
+    struct tt_growth_state now;
+};
+
+/* At the first point, when the master is chosen. */
+TUTTI_CHECKED enum tutti_err tt_watch_open_growth(struct tt_growth *growth, struct tt_rank *rank);
+/* Begins anew, where the rank is now. */
+void tt_watch_restart_growth(struct tt_growth *growth, const struct tt_rank *rank);
+/* What was seen so far. */
+TUTTI_CHECKED enum tutti_err tt_watch_register_growth(struct tt_growth *growth, struct tt_rollback_list *remembered);
+/* At an accepted point: is it to be looked at? */
+static inline bool tt_watch_growth_is_due(struct tt_growth *growth)
+{
+    return growth->now.count > 0 && (growth->now.pause == 0 || --growth->now.pause == 0);
+}
+/* If so. Allocates nothing. */
+void tt_watch_check_growth(struct tt_growth *growth, const struct tt_rank *rank);
+/* After the last step: a warning of the signal that exploded first, of all ranks. Collective. With
+ * several ranks only at the end of the time that was asked for. */
+TUTTI_CHECKED enum tutti_err tt_watch_report_growth(const struct tt_growth *growth, struct tt_rank *rank);
+
+/* A signal (zeroed, or one that was seen before and is seen again) with its first value ... */
+void tt_watch_begin_oscillation(struct tt_oscillation *swings, double t, double value);
+/* ... and its next. Has anything exploded? `nominal` is a size that is not small. */
+const struct tt_trend *tt_watch_update_oscillation(struct tt_oscillation *swings, double t, double value,
+                                                   double nominal);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* channels.h - which signals go from rank to rank, and when. */
+#ifndef TT_SIM_SIGNALS_CHANNELS_H
+#define TT_SIM_SIGNALS_CHANNELS_H
+
+#include "sim/ranks/fabric.h"
+#include "model/plan/step_order.h"
+#include "sim/signals/wires.h"
+
+/* In the order in which they are opened; waves follow. */
+enum tt_channel_number { TUTTI_CHANNEL_START, TUTTI_CHANNEL_RUN, TUTTI_CHANNEL_RATES, TUTTI_CHANNEL_WAVES };
+
+struct tt_channels {
+    const struct tt_wires *wires; /* what they carry; these four are borrowed */
+    struct tt_fabric *fabric;
+    const int32_t *place; /* per component: its rank; NULL: there is one */
+    struct tt_arena *arena;
+    struct tt_channel *channels; /* as opened; NULL: there is one rank */
+    uint32_t count;
+    uint32_t *of_wave; /* per wave: its channel; TUTTI_NONE: nothing of it crosses ranks */
+    bool texts;        /* Strings or Binaries go from one rank to another, whichever these are */
+    char *rates;       /* room for derivatives, laid out as the signals are */
+};
+
+/* While start values are computed: everything that is read. What they carry, and where, is set. */
+TUTTI_CHECKED enum tutti_err tt_channels_open_start(struct tt_channels *channels);
+/* From then on: what is read in a run; with `all`, every real by every rank, for solvers that run on each. `sequence` (NULL:
+ * none): also the signals of each of its waves by themselves. */
+TUTTI_CHECKED enum tutti_err tt_channels_open(struct tt_channels *channels, bool all,
+                                              const struct tt_step_sequence *sequence);
+
+/* Collective: signals to the ranks that read them, and theirs to this one. */
+TUTTI_CHECKED enum tutti_err tt_channels_exchange(struct tt_channels *channels);
+/* The same of another array that is laid out as the signals are, without Strings and Binaries. */
+TUTTI_CHECKED enum tutti_err tt_channels_exchange_at(struct tt_channels *channels, char *base);
+TUTTI_CHECKED enum tutti_err tt_channels_exchange_start(struct tt_channels *channels);
+/* Those of the units of a wave. */
+TUTTI_CHECKED enum tutti_err tt_channels_exchange_wave(struct tt_channels *channels, uint32_t wave);
+/* A value per real (wires.reals), from the rank whose it is to those that read the signal. */
+TUTTI_CHECKED enum tutti_err tt_channels_exchange_rates(struct tt_channels *channels, double *values);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* feedthrough.h - D of a unit: how its outputs follow its inputs where it is (Andersson 2016 eq. 5.8). */
+#ifndef TT_SIM_START_FEEDTHROUGH_H
+#define TT_SIM_START_FEEDTHROUGH_H
+
+#include "sim/signals/wires.h"
+
+/* The entry of one input and one output, both scalars of type Float64. */
+typedef enum tutti_err tt_feedthrough_entry(void *context, uint32_t output_node, uint32_t input_node, double value);
+
+/* The typical size of an input that is at 0, where the caller knows one; 0: not. */
+typedef double tt_feedthrough_size(const void *context, uint32_t input_node);
+
+/* Can a node take part: a continuous Float64 with one value? */
+bool tt_feedthrough_is_real(const struct tt_wires *wires, uint32_t node);
+
+/* What is asked of one unit. */
+struct tt_feedthrough_request {
+    struct tt_unit *unit;
+    const uint32_t *inputs, *outputs; /* nodes; reals with one value each */
+    size_t input_count, output_count;
+    tt_feedthrough_entry *entry;
+    tt_feedthrough_size *size;
+    void *context; /* of both */
+};
+
+/* Calls `entry` for every pair of the given inputs and outputs, by directional derivatives where the FMU has them, else by
+ * differences: the inputs are moved one by one and put back. The unit must be where reading after setting is allowed
+ * (initialisation or event mode; Model Exchange). On return its outputs in the signals are those from before. *exact becomes
+ * false where differences were used; *evaluations is how many it took. */
+TUTTI_CHECKED enum tutti_err tt_feedthrough(struct tt_wires *wires, const struct tt_feedthrough_request *question,
+                                            bool *exact, unsigned long *evaluations);
+/* Asks the unit for the directional derivatives of its connected outputs by its connected inputs, one by one, if it has any: it
+ * tests them there (unit/cs.c). The same place. */
+TUTTI_CHECKED enum tutti_err tt_feedthrough_test(struct tt_wires *wires, struct tt_unit *unit, uint32_t component);
+
+#endif

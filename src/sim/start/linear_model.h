@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* linear_model.h - the units of a rank and what connects them, linearised where they are, for step_operator.h. */
+#ifndef TT_SIM_START_LINEAR_MODEL_H
+#define TT_SIM_START_LINEAR_MODEL_H
+
+#include "model/plan/step_order.h"
+#include "sim/rank.h"
+#include "sim/start/step_operator.h"
+
+/* Units for Co-Simulation do not expose their states. If their FMU also supports Model Exchange, a second unit of it can be linearised with the
+ * same parameters and inputs. */
+enum tt_linear_twins {
+    TUTTI_TWINS_NONE,
+    TUTTI_TWINS_HERE,  /* its messages go to the log of the rank's units */
+    TUTTI_TWINS_BESIDE /* in a child process: a crash there does not affect the run */
+};
+
+struct tt_linear_model {
+    struct tt_linear_system system;
+    bool by_twins; /* units for Co-Simulation were linearised by their Model Exchange interface */
+    struct tt_arena arena;
+};
+
+/* Collective; with units that have left their initialisation, which are read, and stay as they are. `running` is the structure of the
+ * running phase, `sequence` the order of units that step one after the other. UNSUPPORTED where a unit cannot be linearised,
+ * SOLVER where its derivatives are not finite; all ranks fail then. Release it also after a failure. */
+TUTTI_CHECKED enum tutti_err tt_linear_model_init(struct tt_linear_model *model, struct tt_rank *rank,
+                                                  const struct tt_structure *running,
+                                                  const struct tt_step_sequence *sequence, enum tt_linear_twins twins);
+void tt_linear_model_fini(struct tt_linear_model *model);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/start/stability.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "sim/start/algebraic_loop.h"
+#include "solve/matrix.h"
+
+enum { MOST_QUICK = 500, MOST_MIXED = 200 };
+
+/* ---- radii ---- */
+
+/* What extrapolation through `points` points makes of an eigenvalue l of DL: the largest abs(z) that solves
+ *     z^p = l (z^p - (z - 1)^p),
+ * because the polynomial goes on with y_n - (1 - E^-1)^p y_n, E^-1 leading one point back: for p = 2 that is 2 y_n - y_{n-1}
+ * (Andersson 2016 eq. 6.40, 6.41), for p = 3 it is 3 y_n - 3 y_{n-1} + y_{n-2}. So w = 1 - 1/z is one of the p-th roots of
+ * (l - 1) / l. */
+static double extrapolated_radius(double re, double im, int points)
+{
+    double size = hypot(re, im), nearest = INFINITY;
+    if (size == 0)
+        return 0;
+    if (size > 1e8)
+        return points * size; /* where w is 1 to half of the digits */
+    double root = pow(hypot(re - 1, im) / size, 1.0 / points), angle = atan2(im, re - 1) - atan2(im, re);
+    for (int j = 0; j < points; j++) {
+        double phi = (angle + 2 * M_PI * j) / points;
+        nearest = fmin(nearest, hypot(1 - root * cos(phi), root * sin(phi)));
+    }
+    return 1 / nearest;
+}
+
+static enum tutti_err find_uniform_radii(const double *matrix, size_t n, struct tt_radii *radii)
+{
+    struct tt_arena arena = {0};
+    double *re = tt_arena_array(&arena, n, sizeof *re), *im = tt_arena_array(&arena, n, sizeof *im);
+    enum tutti_err err = re && im ? tt_stability_spectral_radius(matrix, n, re, im, &radii->rho) : tt_fail_memory();
+    radii->linear = radii->quadratic = 0;
+    for (size_t i = 0; i < n && !err; i++) {
+        radii->linear = fmax(radii->linear, extrapolated_radius(re[i], im[i], 2));
+        radii->quadratic = fmax(radii->quadratic, extrapolated_radius(re[i], im[i], 3));
+    }
+    tt_arena_fini(&arena);
+    return err;
+}
+
+static enum tutti_err find_mixed_radii(struct tt_propagation *propagation, struct tt_radii *radii)
+{
+    for (unsigned order = 1; order < TUTTI_ORDERS; order++) {
+        propagation->order = order;
+        propagation->in_places = propagation->smooths = false;
+        TRY(tt_stability_propagation_radius(propagation, &radii->jacobi[order]));
+        propagation->smooths = true;
+        TRY(tt_stability_propagation_radius(propagation, &radii->smooth[order]));
+        propagation->smooths = false;
+        propagation->in_places = true;
+        TRY(tt_stability_propagation_radius(propagation, &radii->seidel[order]));
+    }
+    return TUTTI_OK;
+}
+
+static void reset_radii(struct tt_radii *radii)
+{
+    radii->rho = radii->linear = radii->quadratic = NAN;
+    for (int o = 0; o < TUTTI_ORDERS; o++)
+        radii->jacobi[o] = radii->seidel[o] = radii->smooth[o] = NAN;
+}
+
+enum tutti_err tt_stability_of_matrix(const double *matrix, size_t n, const struct tt_follower *followers,
+                                      enum tt_stability_effort effort, struct tt_radii *radii)
+{
+    struct tt_propagation propagation = {.matrix = matrix, .n = n, .followers = followers, .in_places = true};
+    reset_radii(radii);
+    if (n > (effort == TUTTI_QUICK ? MOST_QUICK : TUTTI_EIGEN_MOST))
+        return TUTTI_OK;
+    TRY(find_uniform_radii(matrix, n, radii));
+    radii->jacobi[0] = radii->rho;
+    TRY(tt_stability_propagation_radius(&propagation, &radii->seidel[0]));
+    return effort == TUTTI_THOROUGH && n <= MOST_MIXED ? find_mixed_radii(&propagation, radii) : TUTTI_OK;
+}
+
+/* ---- loops ---- */
+
+/* For the outputs among `nodes`. Inputs that an output follows are held where they end (tt_coupled_inputs_choose_holds). */
+static enum tutti_err describe_followers(const struct tt_rank *rank, const struct tt_structure *running,
+                                         const struct tt_step_sequence *sequence, const uint32_t *nodes, uint32_t count,
+                                         struct tt_arena *arena, struct tt_follower **followers)
+{
+    uint32_t *waves = tt_arena_array(arena, rank->job->system->component_count, sizeof *waves), outputs = 0;
+    *followers = tt_arena_array(arena, count, sizeof **followers);
+    if (!waves || !*followers)
+        return tt_fail_memory();
+    for (uint32_t w = 0; w < sequence->wave_count; w++)
+        for (uint32_t i = sequence->wave_first[w]; i < sequence->wave_first[w + 1]; i++)
+            waves[sequence->components[i]] = w;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tt_structure_node *node = &rank->job->structure.nodes[nodes[i]];
+        const struct tt_unit *unit = rank->units[node->component];
+        bool takes = unit->asks_for_inputs || (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
+        if (node->output)
+            (*followers)[outputs++] = (struct tt_follower){waves[node->component], takes,
+                                                           tt_structure_is_assumed(running, node->component) ? 0.5 : 1,
+                                                           unit->output_order};
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err measure_loop(struct tt_rank *rank, const struct tt_structure *running,
+                                   const struct tt_step_sequence *sequence, struct tt_arena *arena,
+                                   const uint32_t *nodes, uint32_t count, enum tt_stability_effort effort,
+                                   struct tt_radii *radii)
+{
+    double *matrix = NULL;
+    struct tt_follower *followers = NULL;
+    size_t n = 0;
+    TRY(tt_algebraic_loop_feedback(rank, nodes, count, arena, &matrix, &n, &radii->exact));
+    TRY(describe_followers(rank, running, sequence, nodes, count, arena, &followers));
+    TRY(tt_stability_of_matrix(matrix, n, followers, effort, radii));
+    for (int o = 0; o < TUTTI_ORDERS && sequence->wave_count == 0; o++)
+        radii->seidel[o] = NAN;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_stability_of_loop(struct tt_rank *rank, const struct tt_structure *running,
+                                    const struct tt_step_sequence *sequence, const uint32_t *loop, uint32_t count,
+                                    enum tt_stability_effort effort, struct tt_radii *radii)
+{
+    struct tt_arena arena = {0};
+    uint32_t *nodes = tt_arena_array(&arena, count, sizeof *nodes);
+    enum tutti_err err = nodes ? TUTTI_OK : tt_fail_memory();
+    *radii = (struct tt_radii){.loops = 1, .exact = true};
+    /* In the structure of the initial phase, which the signals are laid out by. */
+    for (uint32_t i = 0; i < count && !err; i++) {
+        const struct tt_structure_node *node = &running->nodes[loop[i]];
+        nodes[i] = tt_structure_find(&rank->job->structure, node->component, node->variable, node->output);
+    }
+    if (!err)
+        err = measure_loop(rank, running, sequence, &arena, nodes, count, effort, radii);
+    tt_arena_fini(&arena);
+    if (err == TUTTI_ERR_MEMORY)
+        return err;
+    radii->known = err == TUTTI_OK;
+    if (err)
+        snprintf(radii->why_not, sizeof radii->why_not, "%s", tutti_err_message());
+    return TUTTI_OK;
+}
+
+static double larger_radius(double a, double b)
+{
+    return isnan(a) || isnan(b) ? NAN : fmax(a, b);
+}
+
+void tt_stability_join(struct tt_radii *all, const struct tt_radii *one)
+{
+    if (all->known && !one->known)
+        snprintf(all->why_not, sizeof all->why_not, "%s", one->why_not);
+    all->loops += one->loops;
+    all->known = all->known && one->known;
+    all->exact = all->exact && one->exact;
+    all->rho = larger_radius(all->rho, one->rho);
+    all->linear = larger_radius(all->linear, one->linear);
+    all->quadratic = larger_radius(all->quadratic, one->quadratic);
+    for (int o = 0; o < TUTTI_ORDERS; o++) {
+        all->jacobi[o] = larger_radius(all->jacobi[o], one->jacobi[o]);
+        all->seidel[o] = larger_radius(all->seidel[o], one->seidel[o]);
+        all->smooth[o] = larger_radius(all->smooth[o], one->smooth[o]);
+    }
+}
+
+/* Units may not tell what their outputs depend on, or tell too much (an integrator's output of its input). A loop in which
+ * nothing comes back (rho(DL) = 0) is none. Only where units tell of it and their own derivatives say what D becomes later on,
+ * it is taken for one: D may be 0 at the start alone. */
+static bool is_loop_empty(const struct tt_structure *running, const uint32_t *loop, uint32_t count,
+                          const struct tt_radii *radii)
+{
+    bool assumed = false;
+    for (uint32_t i = 0; i < count; i++)
+        assumed = assumed || tt_structure_is_assumed(running, running->nodes[loop[i]].component);
+    return radii->known && radii->rho <= 1e-6 && (assumed || !radii->exact);
+}
+
+enum tutti_err tt_stability_measure(struct tt_rank *rank, const struct tt_structure *running,
+                                    const struct tt_step_sequence *sequence, struct tt_radii *radii)
+{
+    const struct tt_components *scc = &running->scc;
+    *radii = (struct tt_radii){.known = true, .exact = true};
+    for (uint32_t c = 0; c < scc->count; c++) {
+        struct tt_radii one;
+        uint32_t count = scc->first[c + 1] - scc->first[c];
+        if (count < 2)
+            continue;
+        TRY(tt_stability_of_loop(rank, running, sequence, scc->nodes + scc->first[c], count, TUTTI_QUICK, &one));
+        if (is_loop_empty(running, scc->nodes + scc->first[c], count, &one))
+            radii->empty++;
+        else
+            tt_stability_join(radii, &one);
+    }
+    return TUTTI_OK;
+}

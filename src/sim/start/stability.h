@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* stability.h - is an explicit coupling stable for small steps? That depends on the feed-through in algebraic loops
+ * (Andersson 2016 section 6.1, Tables 6.1 and 6.5): the spectral radius of DL, or of what extrapolation or a sequence
+ * of units makes of it, must not exceed 1. */
+#ifndef TT_SIM_START_STABILITY_H
+#define TT_SIM_START_STABILITY_H
+
+#include "model/plan/step_order.h"
+#include "sim/rank.h"
+#include "sim/start/propagation.h"
+
+enum { TUTTI_ORDERS = TUTTI_MOST_EXTRAPOLATION + 1 };
+
+/* Of one loop, or the worst of several. NAN: not looked for. */
+struct tt_radii {
+    uint32_t loops; /* of the running system */
+    uint32_t empty; /* more of them, in which nothing comes back: see is_empty */
+    bool known;     /* D can be had; else `why_not` */
+    bool exact;     /* ... by directional derivatives; else by differences */
+    char why_not[256];
+    double rho;       /* of DL: inputs held, or extrapolated by derivatives that all units give (eq. 6.16, 6.45) */
+    double linear;    /* all inputs extrapolated through two points (eq. 6.40) */
+    double quadratic; /* ... through three */
+    /* By order of extrapolation, with derivatives that these units take and give. */
+    double jacobi[TUTTI_ORDERS], seidel[TUTTI_ORDERS], smooth[TUTTI_ORDERS];
+};
+
+/* QUICK: all radii without extrapolation, rho, linear and quadratic, up to 500 outputs in a loop, which takes some seconds at
+ * most. THOROUGH: the others, too, up to 200; the former up to TUTTI_EIGEN_MOST, which takes minutes. */
+enum tt_stability_effort { TUTTI_QUICK, TUTTI_THOROUGH };
+
+/* Is this radius one of a stable coupling? D by differences has some rounding in it: a little more than 1 is 1. */
+static inline bool tt_stability_is_stable_radius(double radius)
+{
+    return radius <= 1 + 1e-6;
+}
+
+/* The radii of the n times n matrix DL, column-major, with what is to be known of the unit of each output. */
+TUTTI_CHECKED enum tutti_err tt_stability_of_matrix(const double *matrix, size_t n, const struct tt_follower *followers,
+                                                    enum tt_stability_effort effort, struct tt_radii *radii);
+
+/* The same of a loop, with units where reading after setting is allowed. `running` is the structure of the running phase,
+ * `loop` a component of its graph; master->sequence may be empty: then nothing is known about seidel. Only MEMORY comes
+ * back as an error, the others as `why_not`. */
+TUTTI_CHECKED enum tutti_err tt_stability_of_loop(struct tt_rank *rank, const struct tt_structure *running,
+                                                  const struct tt_step_sequence *sequence, const uint32_t *loop,
+                                                  uint32_t count, enum tt_stability_effort effort,
+                                                  struct tt_radii *radii);
+/* What holds for `all` and one more. Begin with .known and .exact true, all else 0. */
+void tt_stability_join(struct tt_radii *all, const struct tt_radii *one);
+
+/* Of all loops, QUICK. */
+TUTTI_CHECKED enum tutti_err tt_stability_measure(struct tt_rank *rank, const struct tt_structure *running,
+                                                  const struct tt_step_sequence *sequence, struct tt_radii *radii);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.h - what a run did, as the library counts it. stats.def lists it; programs see <tutti/stats.h>. */
+#ifndef TT_SIM_STATS_H
+#define TT_SIM_STATS_H
+
+#include <tutti/stats.h>
+
+#include "base/fail.h"
+
+#define TUTTI_STAT_NUMBER(field) double field;
+#define TUTTI_STAT_COUNT(field) unsigned long field;
+#define TUTTI_STAT_INTEGER(field) int field;
+#define TUTTI_STAT_FLAG(field) bool field;
+#define TUTTI_STAT_TEXT(field) char *field;
+
+struct tt_unit_stats {
+#define RUN_STAT(kind, field, name, ranks, help)
+#define UNIT_STAT(kind, field, name, help) TUTTI_STAT_##kind(field)
+#include "sim/stats.def"
+#undef RUN_STAT
+#undef UNIT_STAT
+};
+
+struct tutti_run_stats {
+#define RUN_STAT(kind, field, name, ranks, help) TUTTI_STAT_##kind(field)
+#define UNIT_STAT(kind, field, name, help)
+#include "sim/stats.def"
+#undef RUN_STAT
+#undef UNIT_STAT
+    struct tt_unit_stats *units;
+    size_t unit_count;
+};
+
+/* What becomes of the numbers of several ranks. */
+enum tt_stat_reduction { TUTTI_STAT_SAME, TUTTI_STAT_LEAST, TUTTI_STAT_MOST, TUTTI_STAT_SUM, TUTTI_STAT_ANY };
+
+struct tt_stat {
+    const char *name, *help;
+    enum tutti_statistic_kind kind;
+    enum tt_stat_reduction ranks; /* of those of a run */
+    size_t offset;                /* in its struct */
+};
+
+/* Ended by a NULL name. */
+extern const struct tt_stat tt_stats_of_run[], tt_stats_of_unit[];
+
+/* Releases the texts and units, and zeroes. */
+void tt_stats_fini(struct tutti_run_stats *stats);
+
+/* The texts of a run, not of its units, belong to a copy of it from now on. */
+void tt_stats_detach_texts(struct tutti_run_stats *stats);
+
+/* What ranks count for themselves is 0 in `sum`; then each is combined with it. Texts are left alone. */
+void tt_stats_start_sum(struct tutti_run_stats *sum);
+void tt_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* ticks.h - the clocks of a run (FMI 3.0): when they tick, and what a tick does at one instant.
+ *
+ * Invariants:
+ *  CK1  The time of a tick is made of whole numbers (base/instant.h); nothing is added up in doubles.
+ *  CK2  Ticks happen at points that all units have reached, between macro steps, never inside of an attempt: a step ends at the next of them.
+ *  CK3  At an instant, events come first, until all rest; then clocks that are due tick, in the order of model/plan/clock_order.h, wave by wave, the
+ *      same on every rank; then whatever follows from them, round by round.
+ *  CK4  A clocked variable is set and read only while one of its clocks ticks; between ticks it holds (unit/clocked.h, signals).
+ *  CK5  An output clock, or an input clock by time that is connected to others, is a number among the signals that counts its ticks; an
+ *      input clock ticks if its source has another number than it has seen. So a tick is neither lost nor seen twice, whatever is exchanged or brought back.
+ *  CK7  With --realtime, a partition begins when the clock on the wall says so. Where tasks compute them, one that has not ended when the next
+ *      point of the run is due computes on, and what it gives is read at the first point after its end; all others are read at their own.
+ *  CK6  All that counts for later is plain data, `states`: a snapshot copies it, a checkpoint remembers it. */
+#ifndef TT_SIM_TICKS_H
+#define TT_SIM_TICKS_H
+
+#include "base/rollback_list.h"
+#include "base/instant.h"
+#include "model/plan/clock_order.h"
+#include "sim/tick_partition.h"
+#include "sim/rank.h"
+#include "sim/tasks.h"
+
+/* What is remembered of a clock. Plain data. */
+struct tt_tick_state {
+    struct tt_instant next, last; /* tick; of `last` only if ticks > 0 */
+    double time;                  /* of the next one as the run has it; INFINITY: none is known */
+    struct tt_fraction interval;
+    uint64_t ticks;
+    double last_time; /* of the last one; NAN: there was none */
+    uint8_t seen;     /* ticks of its source, of an input clock */
+    bool due;         /* at this point */
+};
+
+/* A clock, or a line of the schedule that makes one tick. */
+struct tt_tick_clock {
+    uint32_t variable, reference;
+    enum tt_interval kind;
+    bool input, fraction;
+    bool described; /* the description has its interval */
+    const struct tt_scheduled
+        *scheduled;        /* a line of --schedule, in place of the clock itself; NULL: it is the clock */
+    const uint8_t *source; /* CK5: the output clock that makes it tick; NULL: none does */
+    uint8_t *signal;       /* of a clock that others read; else NULL */
+    bool ticks, ticked;    /* now; in the present event mode */
+    bool heard, late;      /* an output clock: others hear it; it is said that they do at the end of a step only */
+    uint64_t looked_at;    /* ... its ticks at the last point */
+    struct tt_tick_partition *partition; /* of an input clock in Scheduled Execution, on its own rank; else NULL */
+    uint32_t task;                       /* that computes it; TUTTI_NONE: the thread of the rank does */
+};
+
+/* A partition that a task computes. */
+struct tt_running_partition {
+    struct tt_tick_unit *unit;
+    uint32_t clock;
+    struct tt_instant now;
+    bool busy;
+};
+
+/* What the FMU has said of a clock in the callback of such a partition, and the scheduler has not taken in yet. */
+struct tt_tick_update {
+    uint32_t ticks; /* of an output clock */
+    bool told;      /* a countdown has been told: */
+    struct tt_clock_timing timing;
+    struct tt_instant from;
+};
+
+/* Real time (--realtime). */
+struct tt_tick_pace {
+    bool on;
+    double begin, from, rate;             /* at `from`, the clock said `begin`, and time goes so many times as fast */
+    double next_point;                    /* of the run, but for ticks */
+    struct tt_tasks *tasks;               /* NULL: partitions come one after the other */
+    struct tt_running_partition *running; /* per task */
+    size_t task_count;
+    struct tt_tick_update *news; /* per state */
+};
+
+/* Clocks of a unit; clock_count 0: it has none. */
+struct tt_tick_unit {
+    struct tt_rank *rank;
+    struct tt_member *member;
+    struct tt_tick_clock *clocks;
+    struct tt_tick_state *states;
+    uint32_t clock_count;
+    /* Clocked inputs that are connected, or any connected inputs of Scheduled Execution; clocked variables that are read. */
+    struct tt_tick_variable *inputs, *outputs;
+    uint32_t input_count, output_count;
+    struct tt_instant now; /* of the present event, exact if a clock of its own made it */
+    uint32_t *references;  /* room for a call */
+    bool *values;
+};
+
+struct tt_ticks {
+    struct tt_clock_order order;
+    struct tt_tick_unit *units;   /* per component */
+    struct tt_tick_state *states; /* of all units, in their order */
+    size_t state_count;
+    struct tt_tick_unit **of; /* per state: its unit */
+    double
+        apart; /* times of the run that differ by more do not mean one point; a bound for what base/time.h allows for rounding */
+    struct tt_fmi_call_modes_watch watch;
+    struct tt_tick_pace pace;
+    bool runs;   /* partitions alone, none of which makes another tick: tt_ticks_run ... */
+    bool steady; /* ... nor changes when another one ticks */
+};
+
+static inline const struct tt_description *tt_ticks_unit_desc(const struct tt_tick_unit *unit)
+{
+    return unit->member->unit->fmu->desc;
+}
+
+static inline bool tt_ticks_is_scheduled(const struct tt_tick_unit *unit)
+{
+    return unit->member->unit->kind->interface == TUTTI_SE;
+}
+
+static inline const char *tt_ticks_clock_name(const struct tt_tick_unit *unit, uint32_t clock)
+{
+    return tt_ticks_unit_desc(unit)->vars[unit->clocks[clock].variable].name;
+}
+
+/* Makes rank->ticks if any unit has clocks; with units configured and wires laid out. */
+TUTTI_CHECKED enum tutti_err tt_tick_setup_open(struct tt_rank *rank);
+/* For that: what is done at ticks is done in calls of this unit's FMU. */
+void tt_ticks_install_callbacks(struct tt_tick_unit *unit);
+/* An own unit was made anew. */
+TUTTI_CHECKED enum tutti_err tt_tick_setup_restart(struct tt_rank *rank, struct tt_member *member);
+/* An own unit is in initialisation mode, and about to leave it: its clocks are asked for, and told, their intervals. */
+TUTTI_CHECKED enum tutti_err tt_ticks_start(struct tt_rank *rank, struct tt_member *member);
+/* The next tick by time of an own unit; INFINITY: none. */
+double tt_ticks_next(const struct tt_rank *rank, const struct tt_member *member);
+/* At the point reached: marks the clocks of own units that are due. */
+TUTTI_CHECKED enum tutti_err tt_ticks_check_due(struct tt_rank *rank, bool *any);
+/* Collective: all that are due tick, once, with what follows from them later in the order. A unit that ends the run is rank->ended. */
+TUTTI_CHECKED enum tutti_err tt_ticks_handle_due(struct tt_rank *rank);
+/* Where ticks->runs, on one rank: up to `most` ticks, one after the other, each of one partition alone before the time `until`, to which
+ * nothing else happens. The rank and its members are where the last one was. None begins where *interrupt is not 0. *made: how many. */
+TUTTI_CHECKED enum tutti_err tt_ticks_run(struct tt_rank *rank, double until, unsigned long most,
+                                          const volatile sig_atomic_t *interrupt, unsigned long *made);
+/* The clock runs: it says `begin` where the rank is. `preempts`: partitions of higher priority interrupt those of lower, if the system permits. */
+TUTTI_CHECKED enum tutti_err tt_tick_pace_start(struct tt_rank *rank, double begin, bool preempts);
+/* The end of that: waits for all partitions. */
+TUTTI_CHECKED enum tutti_err tt_tick_pace_stop(struct tt_rank *rank);
+/* For these (tick_pace.c). What the FMU says in the thread of a task, which holds the instance, whose `running` it is. */
+TUTTI_CHECKED enum tutti_err tt_tick_pace_store_update(const struct tt_running_partition *running);
+/* At a point of the run: partitions that have ended meanwhile; at the last one, all. */
+TUTTI_CHECKED enum tutti_err tt_tick_pace_collect(struct tt_rank *rank);
+/* The task of a clock computes its partition. */
+TUTTI_CHECKED enum tutti_err tt_tick_pace_run_in_task(struct tt_tick_unit *unit, uint32_t c);
+/* A partition that is due at the time `due` of the run began when the clock said `begun`. */
+void tt_tick_pace_count_latency(const struct tt_tick_unit *unit, double begun, double due);
+/* ... and for that file: what the FMU has said of a clock's interval is taken in; is the variable one of the clock's? */
+TUTTI_CHECKED enum tutti_err tt_ticks_accept_timing(struct tt_tick_unit *unit, uint32_t c,
+                                                    const struct tt_clock_timing *timing);
+bool tt_ticks_has_clock(const struct tt_var *var, uint32_t clock);
+/* After a partition was computed: its clock is asked for its interval, if the FMU computes that. */
+TUTTI_CHECKED enum tutti_err tt_ticks_query_interval(struct tt_tick_unit *unit, uint32_t c);
+/* Collective: the error for ticks without end at one instant. */
+TUTTI_CHECKED enum tutti_err tt_ticks_fail_diverge(struct tt_rank *rank);
+/* What a unit's clocked variables were at their last ticks, Strings and Binaries among them: for a checkpoint, and back, on every rank. */
+void tt_ticks_pack(const struct tt_rank *rank, const struct tt_member *member, struct tt_byte_writer *parcel);
+TUTTI_CHECKED enum tutti_err tt_ticks_unpack(struct tt_rank *rank, const struct tt_member *member,
+                                             struct tt_byte_reader *in);
+TUTTI_CHECKED enum tutti_err tt_ticks_register(struct tt_rank *rank, struct tt_rollback_list *remembered);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* parameter_check.h - does an FMU have the parameters that it should have: those that were set, and else those of its description?
+ *
+ * FMI lets importers rely on the start values of the description, and most do. Others set all of them, so that tools do not
+ * notice where their FMUs have other ones. */
+#ifndef TT_UNIT_PARAMETER_CHECK_H
+#define TT_UNIT_PARAMETER_CHECK_H
+
+#include "unit/unit.h"
+
+/* Numbers that an initialisation leaves as they are: parameters, also structural ones, with `initial` exact. */
+struct tt_parameter_check {
+    const struct tt_description *desc; /* borrowed */
+    uint32_t *variables;
+    size_t count;
+    struct tt_signals expected, found; /* `found` is to be read from the unit */
+};
+
+/* Of those who know better: is the value of this parameter neither from the description nor from a setting? */
+typedef bool tt_parameter_check_elsewhere(const void *context, uint32_t variable);
+
+/* The unit is configured. `elsewhere`: NULL if there are none. On an error there is nothing to be released. */
+TUTTI_CHECKED enum tutti_err tt_parameter_check_init(struct tt_parameter_check *described, const struct tt_unit *unit,
+                                                     const struct tt_setting *settings, size_t setting_count,
+                                                     tt_parameter_check_elsewhere *elsewhere, const void *context);
+void tt_parameter_check_fini(struct tt_parameter_check *described);
+
+/* One of them with a value that is another than expected. */
+struct tt_parameter_difference {
+    uint32_t variable;
+    const void *expected, *found; /* the first value of an array that differs */
+};
+/* How many there are; `first` is the first of them. */
+size_t tt_parameter_check_compare(const struct tt_parameter_check *described, struct tt_parameter_difference *first);
+
+#endif
