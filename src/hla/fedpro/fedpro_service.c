@@ -48,7 +48,7 @@ struct service_entry {
 static const struct service_entry entries[] = {
 #define X(number, name, Form, function) [number] = {name, &Form##_DESCRIPTOR, tt_services_##function, NULL},
 #define UNSERVED(number, name, why) [number] = {name, NULL, NULL, why},
-#include "hla/fedpro/services.def"
+#include "hla/fedpro/service_list.def"
 #undef X
 #undef UNSERVED
 };

@@ -17,7 +17,7 @@ struct tt_fedpro_call {
     ProtobufCMessage *response; /* in the memory; NULL: a message without content */
 };
 
-/* Serves a call: reads the request, calls the RTI, makes the response. `request` has the form that services.def says. */
+/* Serves a call: reads the request, calls the RTI, makes the response. `request` has the form that service_list.def says. */
 typedef enum tt_hla tt_services_function(struct tt_fedpro_call *call, const ProtobufCMessage *request);
 
 /* TAKE(Form, request): the request as its own type. */
@@ -44,7 +44,7 @@ TUTTI_CHECKED enum tt_hla tt_fedpro_service_read_time(const struct tt_fedpro_cal
 /* The services, by what they are about. */
 #define X(number, name, Form, function) tt_services_function tt_services_##function;
 #define UNSERVED(number, name, why)
-#include "hla/fedpro/services.def"
+#include "hla/fedpro/service_list.def"
 #undef X
 #undef UNSERVED
 
