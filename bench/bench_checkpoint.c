@@ -13,7 +13,7 @@
 
 #include "by_hand.h"
 #include "sim/checkpoint/collector.h"
-#include "sim/checkpoint/checkpoint_writer.h"
+#include "sim/checkpoint/checkpoint.h"
 #include "sim/checkpoint/packed_state.h"
 #include "base/options/options.h"
 #include "sim/stats.h"

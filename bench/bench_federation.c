@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "hla/transport/transport_address.h"
+#include "hla/transport/transport.h"
 #include "hla/fedpro/payload.h"
 #include "hla/fedpro/fedpro_server.h"
 #include "hla/fedpro/fedpro_service.h"

@@ -100,7 +100,7 @@ static void print_counts(const struct tt_description *desc)
                desc->event_indicator_count, desc->event_indicator_count == 1 ? "" : "s");
 }
 
-/* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (sim/start/moving_inputs.c); *moving: how
+/* Continuous inputs that a Co-Simulation FMU of FMI 3.0 holds in a step though it asks for others (sim/start/open.c); *moving: how
  * many those are. */
 static uint32_t count_held(const struct tt_description *desc, uint32_t *moving, const struct tt_var **first)
 {

@@ -14,10 +14,10 @@
 #include "run/key_files.h"
 #include "run/node/node_daemon.h"
 #include "run/node/worker_process.h"
-#include "base/user_folder.h"
+#include "base/fs.h"
 #include "console.h"
 #include "node_start.h"
-#include "apps/study/node_worker.h"
+#include "apps/study/worker_nodes.h"
 #include "apps/describe/json.h"
 
 static volatile sig_atomic_t ended_by, drained;

@@ -11,7 +11,7 @@
 
 #include "base/wall_clock.h"
 #include "commands.h"
-#include "run/live/live_token.h"
+#include "run/live/live.h"
 #include "console.h"
 #include "watch_client.h"
 #include "watch_screen.h"

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/child_signals.h"
+#include "base/child.h"
 #include "base/text.h"
-#include "run/orphans.h"
+#include "run/fmu_process.h"
 #include "console.h"
 #include "heir.h"
 #include "options.h"

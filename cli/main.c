@@ -4,7 +4,6 @@
 #include <string.h>
 #include <tutti/tutti.h>
 
-#include "base/suggestion.h"
 #include "base/text.h"
 #include "commands.h"
 #include "launcher.h"

@@ -7,9 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/suggestion.h"
-#include "base/number.h"
 #include "base/text.h"
+#include "base/number.h"
 
 /* ---- the table of a command ---- */
 

@@ -3,7 +3,7 @@
 #ifndef TUTTI_CLI_PLACEMENT_H
 #define TUTTI_CLI_PLACEMENT_H
 
-#include "apps/describe/placement_report.h"
+#include "apps/describe/analysis_report.h"
 
 void placement_print(const struct tt_placement_report *placement);
 

@@ -8,7 +8,7 @@
 
 #include "display.h"
 #include "plot_canvas.h"
-#include "apps/plot/picture_layout.h"
+#include "apps/plot/gnuplot_script.h"
 
 enum {
     MOST_TICKS = 64,

@@ -6,7 +6,6 @@
 
 #include "console.h"
 #include "hla/fedpro/fedpro_caller.h"
-#include "hla/fedpro/credentials.h"
 #include "hla/fedpro/payload.h"
 #include "apps/describe/json.h"
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "console.h"
 #include "costs.h"
-#include "sim/ranks/curve_keys.h"
+#include "sim/ranks/curve_auth.h"
 #include "launcher.h"
 #include "signals.h"
 

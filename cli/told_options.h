@@ -4,7 +4,7 @@
 #define TUTTI_CLI_TOLD_OPTIONS_H
 
 #include "options.h"
-#include "apps/describe/display_options.h"
+#include "apps/describe/describe.h"
 
 /* All that were given but the command's `own`, which NULL ends. `given->options` is the caller's (free). MEMORY. */
 TUTTI_CHECKED enum tutti_err told_options_read(struct tt_display_options *given, const struct arguments *arguments,

@@ -119,7 +119,7 @@ diff declared exported || fail "libtutti.so does not export what the headers dec
 for module in "$lib"/tutti/*.so; do
     name=$(basename "$module" .so)
     # tutti_program.so is an FMU's library as well, and tutti_packed.so nothing else.
-    wanted=${name}_module
+    wanted=tt_${name#tutti_}_module
     if [ "$name" = tutti_packed ]; then wanted=""; fi
     [ "$(exports "$module" | grep -v '^fmi[23]')" = "$wanted" ] || fail "$module has to export '$wanted' only"
 done

@@ -21,7 +21,7 @@ KIT_MAY = re.compile(r"(^|/)api[123]\.h$")
 PRINTS = "library code never prints: use tt_log or tt_fail"
 ENDS = "library code never ends the process: return an error"
 GLOBAL = "library code leaves the process as it is"
-KILLS = "a number may be anyone's: use base/child_signals.h, which knows own children"
+KILLS = "a number may be anyone's: use base/child.h, which signals own children only"
 LOCALE = "this follows the locale: use base/number.h"
 FORBIDDEN = [
     (r"v?printf|puts|putchar|perror|psignal", PRINTS),
@@ -34,10 +34,10 @@ FORBIDDEN = [(re.compile(r"(?<![\w.>])(%s)\s*\(" % names), why) for names, why i
 FORBIDDEN.append((re.compile(r"\b(stdout|stderr)\b"), PRINTS))
 FORBIDDEN_IN_COMMAND = [rule for rule in FORBIDDEN if rule[1] == KILLS]
 # A worker is a copy of the process, with its handlers for the end: those are for the process itself.
-ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("base/user_folder.c", "getenv"),
-           ("run/launch/launch_processes.c", "_exit"), ("run/node/keeper.c", "_exit"), ("fmu/fork_server/checkpoint_process.c", "_exit"),
+ALLOWED = {("base/tempdir.c", "getenv"), ("base/tempdir.c", "secure_getenv"), ("base/fs.c", "getenv"),
+           ("run/launch/launch_processes.c", "_exit"), ("run/node/worker_process.c", "_exit"), ("fmu/fork_server/checkpoint_process.c", "_exit"),
            ("base/sandbox/supervisor.c", "_exit"), ("base/sandbox/sandbox.c", "setenv"), ("base/sandbox/policy.c", "secure_getenv"),
-           ("apps/study/worker_forked.c", "_exit"), ("apps/study/fork_proxy.c", "_exit"), ("base/child_signals.c", "kill"),
+           ("apps/study/worker_forked.c", "_exit"), ("apps/study/worker_mpi.c", "_exit"), ("base/child.c", "kill"),
            ("apps/web/reader_process.c", "_exit"), ("base/child.c", "_exit")}
 
 # Calls that open something, and what must be among their arguments: a program that an FMU starts is to get nothing of ours.

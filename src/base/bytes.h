@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
+
 /* Bytes that someone else owns. */
 struct tt_bytes {
     size_t size;
@@ -67,5 +69,13 @@ const void *tt_bytes_get_block(struct tt_byte_reader *in, size_t *size);
 const void *tt_bytes_get(struct tt_byte_reader *in, size_t size);
 /* A block of exactly `size` bytes, copied to `to`; false, with `to` as it was, if it is none. */
 bool tt_bytes_get_copy(struct tt_byte_reader *in, void *to, size_t size);
+
+/* Bytes that arrive one buffer after another: a ZIP entry, a file, a fuzzer's block. */
+
+struct tt_byte_source {
+    /* Fills at most `size` bytes; *got is 0 at the end only. */
+    enum tutti_err (*read)(void *context, void *buffer, size_t size, size_t *got);
+    void *context;
+};
 
 #endif

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "base/fail.h"
-#include "base/byte_source.h"
+#include "base/bytes.h"
 
 enum {
     TUTTI_XML_DEPTH = 128,                  /* elements inside each other */

@@ -258,7 +258,7 @@ static inline void batched_call_gather(const struct tt_batched_call_many *many, 
         staged[k] = source[from[k]];
 }
 
-/* As tt_watch_is_finite, sim/report/watch_finite.h. */
+/* As tt_watch_is_finite, sim/report/watch.h. */
 static inline bool batched_call_are_finite(const struct tt_batched_call_many *many)
 {
     double sum = 0;

@@ -20,9 +20,8 @@
 
 #include "base/fail.h"
 #include "base/time.h"
-#include "fmu/arguments.h"
 #include "fmu/binding.h"
-#include "fmu/fmi_call_modes.h"
+#include "fmu/fmi_call.h"
 
 /* Float64 variables of one call: none if count is 0. Borrowed. */
 struct tt_batched_call_values {

@@ -10,7 +10,6 @@
 #include "fmu/api1.h"
 #include "fmu/fmi_call_instance.h"
 #include "fmu/fmi_convert.h"
-#include "fmu/location.h"
 
 struct fmi1_functions {
 #define X(name, ret, params, group) ret(*name) params;

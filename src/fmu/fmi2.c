@@ -10,7 +10,6 @@
 #include "fmu/api2.h"
 #include "fmu/fmi_call_instance.h"
 #include "fmu/fmi_convert.h"
-#include "fmu/location.h"
 
 struct fmi2_functions {
 #define X(name, ret, params, group) ret(*name) params;

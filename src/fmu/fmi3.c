@@ -4,7 +4,7 @@
 
 #include "fmu/api3.h"
 #include "fmu/instance_clocks_header.h"
-#include "fmu/living_instances.h"
+#include "fmu/fmu_callbacks.h"
 
 struct fmi3_functions {
 #define X(name, ret, params, group) ret(*name) params;

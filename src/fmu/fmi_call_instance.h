@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* component.h - an instance from inside, for the files of src/fmi that call the FMU or hear from it: bindings, fmi_call.h,
+/* fmi_call_instance.h - an instance from inside, for the files of src/fmu that call the FMU or hear from it: bindings, fmi_call.h,
  * fmu_callbacks.c. */
 #ifndef TT_FMU_FMI_CALL_INSTANCE_H
 #define TT_FMU_FMI_CALL_INSTANCE_H
@@ -8,7 +8,6 @@
 #include <stdarg.h>
 
 #include "fmu/description/type.h"
-#include "fmu/arguments.h"
 #include "fmu/binding.h"
 #include "fmu/binary/library.h"
 #include "fmu/fmi_state.h"
@@ -72,7 +71,7 @@ struct tt_instance {
         } initial;
     };
     struct tt_instance *next;     /* of those that are dead, or idle */
-    struct tt_instance *in_chain; /* the next one there (living_instances.c) */
+    struct tt_instance *in_chain; /* the next one there (fmu_callbacks.c) */
     uint32_t can; /* TUTTI_CAN_*: the library's, but for saved states of one that is taken back by forking */
     struct tt_instance_clocks *clocks; /* owned; NULL: it has none */
     struct tt_forked *forked;          /* the process that the FMU lives in (forked/); NULL: this one */
@@ -90,7 +89,7 @@ struct tt_instance *tt_fmi_call_current_instance(void);
 void tt_fmu_callbacks_message(struct tt_instance *instance, enum tt_fmi_status status, const char *category,
                               const char *text);
 
-/* The same from the callback of FMI 1.0 and 2.0, for the instance that `environment` stands for (living_instances.h). */
+/* The same from the callback of FMI 1.0 and 2.0, for the instance that `environment` stands for (fmu_callbacks.h). */
 void tt_fmu_callbacks_format_message(const void *environment, enum tt_fmi_status status, const char *category,
                                      const char *format, va_list args) TUTTI_PRINTF(4, 0);
 

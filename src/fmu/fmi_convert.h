@@ -4,6 +4,7 @@
 #ifndef TT_FMU_FMI_CONVERT_H
 #define TT_FMU_FMI_CONVERT_H
 
+#include "base/text.h"
 #include "fmu/fmi_call_instance.h"
 
 static inline int *tt_fmi_convert_to_int(struct tt_instance *in, enum tt_type type, const void *values, size_t n)
@@ -37,5 +38,10 @@ static inline void tt_fmi_convert_from_char(const char *in, bool *values, size_t
     for (size_t i = 0; i < n; i++)
         values[i] = in[i] != 0;
 }
+
+/* Paths as the URIs that FMI 1.0 and 2.0 want. */
+
+/* Appends "file://" and the percent-encoded absolute path without a slash at its end. */
+void tt_fmi_convert_path_to_uri(struct tt_text *out, const char *path);
 
 #endif

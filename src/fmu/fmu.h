@@ -41,7 +41,7 @@ TUTTI_CHECKED enum tutti_err tt_fmu_terminals(struct tt_fmu *fmu, struct tt_find
 TUTTI_CHECKED enum tutti_err tt_fmu_next_layer(struct tt_fmu *fmu, size_t *at, struct tt_layer *layer,
                                                struct tt_arena *arena, struct tt_findings *findings, bool *found);
 
-/* The program in which its library would live, because it is for another platform (binary/platform.h); NULL: it is for this one, or there is
+/* The program in which its library would live, because it is for another platform (fmu/binary/binary.h); NULL: it is for this one, or there is
  * none. */
 const char *tt_fmu_fork_server(const struct tt_fmu *fmu);
 

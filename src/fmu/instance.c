@@ -13,7 +13,7 @@
 #include "fmu/fmi_call.h"
 #include "fmu/instance_clocks_header.h"
 #include "fmu/process/forked.h"
-#include "fmu/living_instances.h"
+#include "fmu/fmu_callbacks.h"
 
 /* Instances of FMUs that were Fatal; never freed. */
 static _Atomic(struct tt_instance *) dead;

@@ -15,7 +15,7 @@
 #include "base/fail.h"
 #include "base/bytes.h"
 #include "fmu/description/type.h"
-#include "fmu/arguments.h"
+#include "fmu/binding.h"
 #include "fmu/binary/library.h"
 #include "fmu/fmi_state.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Clocks of instances: what instance_clocks_header.h and instance.h say of them. */
-#include "fmu/instance_clocks_header.h"
+#include "fmu/instance_clocks.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "fmu/fmi_call.h"
 #include "fmu/instance.h"
-#include "fmu/model_partition.h"
+#include "fmu/instance_clocks_header.h"
 
 struct instance_clock {
     uint32_t reference;

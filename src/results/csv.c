@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Comma-separated values, RFC 4180 with "\n" as line end. */
-#include "results/recorder.h"
-
+#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/number.h"
 #include "base/text.h"
-#include "results/row_cell.h"
+#include "base/vector.h"
+#include "results/csv_parser.h"
+#include "results/recorder.h"
+#include "results/result.h"
 #include "results/row_writer.h"
 
 struct tt_recorder {
@@ -283,4 +287,532 @@ const struct tt_record_format tt_csv_units_format = {
     .mark = csv_mark,
     .reopen = csv_reopen_units,
     .sync = csv_sync,
+};
+
+/* What federates sent (`tutti rti --record`, as CSV), as a result: a variable for each attribute of an object and each parameter of an
+ * interaction that is a number, which keeps its value until the next one is sent. Time is that of the messages; if none of them has one, the
+ * seconds of the RTI. All of it is read at open: rows of different senders are not in the order of their times. */
+
+enum { TIME, FEDERATION, FEDERATE, KIND, NAME, MEMBER, STAMP, VALUE, BYTES, COLUMNS };
+enum { SEPARATOR = '\n' }; /* in keys; names have none */
+
+static const char HEADER[] = "time,federation,federate,kind,name,member,stamp,value,bytes\n";
+
+/* A number that was sent. */
+struct csv_message {
+    double seconds, stamp; /* NaN: without a time */
+    double value;
+    size_t variable;
+    size_t number; /* in the order of the file */
+    size_t row;
+};
+
+struct message_log {
+    struct csv_message *messages;
+    size_t count, room, variables_room;
+    struct tt_map variables; /* by federation, name and member */
+    struct tt_text key;      /* of the row at hand */
+    bool several;            /* federations */
+    const char *federation;  /* the first one, and its length */
+    size_t federation_length;
+};
+
+static bool csv_messages_fits(const char *path, const unsigned char *head, size_t size)
+{
+    (void)path;
+    return size >= sizeof HEADER - 1 && memcmp(head, HEADER, sizeof HEADER - 1) == 0;
+}
+
+/* --- the file */
+
+static void csv_messages_append_cell(struct tt_text *text, const struct tt_csv_cell *cell)
+{
+    for (size_t i = 0; i < cell->n; i++) {
+        tt_text_append_n(text, &cell->text[i], 1);
+        i += cell->quoted && cell->text[i] == '"'; /* doubled */
+    }
+}
+
+static enum tutti_err csv_messages_add_variable(struct tutti_result *result, struct message_log *sent,
+                                                size_t federation)
+{
+    const struct tt_text *key = &sent->key;
+    char *kept = tt_arena_copy_text(&result->arena, key->text, key->length);
+    char *name = tt_arena_copy_text(&result->arena, key->text, key->length);
+    if (!kept || !name ||
+        !tt_vector_reserve(&result->variables, &sent->variables_room, result->count + 1, sizeof *result->variables))
+        return tt_fail_memory();
+    for (char *at = name; (at = strchr(at, SEPARATOR)) != NULL;)
+        *at = '.';
+    if (!sent->federation)
+        sent->federation = kept, sent->federation_length = federation;
+    sent->several = sent->several || sent->federation_length != federation ||
+                    memcmp(sent->federation, kept, federation) != 0;
+    TRY(tt_map_add(&sent->variables, kept, (int64_t)result->count, NULL));
+    result->variables[result->count++] = (struct tutti_result_variable){.name = name, .numeric = true, .held = true};
+    return TUTTI_OK;
+}
+
+static enum tutti_err csv_messages_find_variable(struct tutti_result *result, struct message_log *sent,
+                                                 const struct tt_csv_cell *cells, size_t *variable)
+{
+    struct tt_text *key = &sent->key;
+    key->length = 0;
+    csv_messages_append_cell(key, &cells[FEDERATION]);
+    size_t federation = key->length;
+    tt_text_append_n(key, (const char[]){SEPARATOR}, 1);
+    csv_messages_append_cell(key, &cells[NAME]);
+    tt_text_append_n(key, (const char[]){SEPARATOR}, 1);
+    csv_messages_append_cell(key, &cells[MEMBER]);
+    if (key->failed)
+        return tt_fail_memory();
+    int64_t found = tt_map_find(&sent->variables, key->text);
+    *variable = found == TUTTI_MAP_NONE ? result->count : (size_t)found;
+    return found == TUTTI_MAP_NONE ? csv_messages_add_variable(result, sent, federation) : TUTTI_OK;
+}
+
+static bool csv_messages_read_number(const struct tt_csv_cell *cell, double *value)
+{
+    return tt_number_read_double(cell->text, cell->n, value);
+}
+
+static enum tutti_err read_message(struct tutti_result *result, struct message_log *sent,
+                                   const struct tt_csv_parser *rows)
+{
+    struct csv_message message = {.number = sent->count};
+    if (rows->count != COLUMNS || !csv_messages_read_number(&rows->cells[TIME], &message.seconds) ||
+        !isfinite(message.seconds) || !csv_messages_read_number(&rows->cells[STAMP], &message.stamp) ||
+        !csv_messages_read_number(&rows->cells[VALUE], &message.value))
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: no row of what federates sent", result->path, rows->line);
+    if (isnan(message.value))
+        return TUTTI_OK; /* it is not known to be a number */
+    TRY(csv_messages_find_variable(result, sent, rows->cells, &message.variable));
+    if (!tt_vector_reserve(&sent->messages, &sent->room, sent->count + 1, sizeof *sent->messages))
+        return tt_fail_memory();
+    sent->messages[sent->count++] = message;
+    return TUTTI_OK;
+}
+
+/* The last row may be cut off: the RTI goes on, or was killed. */
+static enum tutti_err csv_messages_read_all(struct tutti_result *result, struct message_log *sent,
+                                            struct tt_csv_parser *rows, const struct tutti_log *log)
+{
+    TRY(tt_csv_parser_next(rows));
+    for (;;) {
+        enum tutti_err err = tt_csv_parser_next(rows);
+        bool at_end = rows->cut;
+        if (!err && rows->count == 0)
+            return TUTTI_OK;
+        if (!err && rows->ended)
+            err = read_message(result, sent, rows);
+        else if (!err)
+            at_end = true, err = tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: cut off", result->path, rows->line);
+        if (err && !(err == TUTTI_ERR_FORMAT && at_end))
+            return err;
+        if (err) {
+            tt_log(log, TUTTI_LOG_WARNING, NULL, "%s; it is the last row, and is left out", tutti_err_message());
+            return TUTTI_OK;
+        }
+    }
+}
+
+/* --- rows of the result */
+
+static int compare_message_times(const void *a, const void *b)
+{
+    const struct csv_message *left = a, *right = b;
+    if (left->stamp != right->stamp)
+        return left->stamp < right->stamp ? -1 : 1;
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+/* One kind of time for all: `stamp` has it from now on. */
+static void choose_message_time(const struct tutti_result *result, struct message_log *sent,
+                                const struct tutti_log *log)
+{
+    size_t timed = 0;
+    for (size_t i = 0; i < sent->count; i++)
+        timed += isfinite(sent->messages[i].stamp) != 0;
+    if (timed > 0 && timed < sent->count)
+        tt_log(log, TUTTI_LOG_WARNING, NULL, "%s: %zu values were sent without a time, and are left out", result->path,
+               sent->count - timed);
+    for (size_t i = 0; timed == 0 && i < sent->count; i++)
+        sent->messages[i].stamp = sent->messages[i].seconds;
+    size_t kept = 0;
+    for (size_t i = 0; i < sent->count; i++)
+        if (isfinite(sent->messages[i].stamp))
+            sent->messages[kept++] = sent->messages[i];
+    sent->count = kept;
+}
+
+/* Messages of one time share a row, unless a variable comes twice. */
+static enum tutti_err csv_messages_lay_out(struct tutti_result *result, struct message_log *sent)
+{
+    size_t *last = calloc(result->count + 1, sizeof *last); /* 1 + the row in which a variable was last */
+    result->times = calloc(sent->count + 1, sizeof *result->times);
+    if (!last || !result->times) {
+        free(last);
+        return tt_fail_memory();
+    }
+    if (sent->count > 0)
+        qsort(sent->messages, sent->count, sizeof *sent->messages, compare_message_times);
+    for (size_t i = 0; i < sent->count; i++) {
+        struct csv_message *message = &sent->messages[i];
+        bool same = result->rows > 0 && result->times[result->rows - 1] == message->stamp;
+        if (!same || last[message->variable] == result->rows)
+            result->times[result->rows++] = message->stamp;
+        message->row = result->rows - 1;
+        last[message->variable] = result->rows;
+    }
+    free(last);
+    return TUTTI_OK;
+}
+
+static enum tutti_err csv_messages_open(struct tutti_result *result, const struct tutti_log *log)
+{
+    struct tt_csv_parser rows = {0};
+    struct message_log *sent = calloc(1, sizeof *sent);
+    if (!sent)
+        return tt_fail_memory();
+    result->own = sent;
+    TRY(tt_csv_parser_open(&rows, result->path));
+    enum tutti_err err = csv_messages_read_all(result, sent, &rows, log);
+    tt_csv_parser_fini(&rows);
+    TRY(err);
+    size_t prefix = sent->several || !sent->federation ? 0 : sent->federation_length + 1;
+    for (size_t i = 0; i < result->count; i++)
+        result->variables[i].name += prefix;
+    choose_message_time(result, sent, log);
+    return csv_messages_lay_out(result, sent);
+}
+
+static enum tutti_err csv_messages_read(struct tutti_result *result, const size_t *which, size_t count,
+                                        double *const *values)
+{
+    const struct message_log *sent = result->own;
+    double **of = calloc(result->count + 1, sizeof *of);
+    if (!of)
+        return tt_fail_memory();
+    for (size_t i = 0; i < count; i++) {
+        of[which[i]] = values[i];
+        for (size_t row = 0; row < result->rows; row++)
+            values[i][row] = NAN;
+    }
+    for (size_t i = 0; i < sent->count; i++)
+        if (of[sent->messages[i].variable])
+            of[sent->messages[i].variable][sent->messages[i].row] = sent->messages[i].value;
+    free(of);
+    for (size_t i = 0; i < count; i++)
+        for (size_t row = 1; row < result->rows; row++)
+            if (isnan(values[i][row]))
+                values[i][row] = values[i][row - 1];
+    return TUTTI_OK;
+}
+
+static void csv_messages_close(struct tutti_result *result)
+{
+    struct message_log *sent = result->own;
+    tt_map_fini(&sent->variables);
+    tt_text_fini(&sent->key);
+    free(sent->messages);
+    free(result->variables);
+    free(sent);
+}
+
+const struct tt_result_format tt_csv_messages_format = {
+    .name = "record of an RTI",
+    .fits = csv_messages_fits,
+    .open = csv_messages_open,
+    .read = csv_messages_read,
+    .close = csv_messages_close,
+};
+
+/* CSV results of any tool. The file is gone through once at open, for the times, and once in every read: nothing of it is kept
+ * in memory but what is asked for. */
+
+struct csv_result {
+    struct tt_csv_parser rows;
+    size_t width;    /* cells of a row */
+    size_t *columns; /* where a variable is in a row */
+    size_t times_room;
+};
+
+/* What is not UTF-8 is told by a message of its own. */
+static bool csv_result_fits(const char *path, const unsigned char *head, size_t size)
+{
+    (void)path;
+    bool utf16 = size >= 2 && (head[0] ^ head[1]) == 1 && head[0] >= 0xfe;
+    return utf16 || !memchr(head, '\0', size);
+}
+
+/* --- cells as numbers */
+
+static bool csv_result_is_word(const char *text, size_t n, const char *word)
+{
+    return n == strlen(word) && strncasecmp(text, word, n) == 0;
+}
+
+/* How programs write what is not a finite number, beyond what base/number.h knows. */
+static bool csv_result_read_word(const char *text, size_t n, double *value)
+{
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {
+        {"true", 1},      {"false", 0},    {"1.#INF", INFINITY},   {"1.#QNAN", NAN},
+        {"1.#SNAN", NAN}, {"1.#IND", NAN}, {"-1.#IND", NAN},       {"n/a", NAN},
+        {"na", NAN},      {"null", NAN},   {"-1.#INF", -INFINITY}, {"-1.#QNAN", NAN},
+        {"", NAN},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (csv_result_is_word(text, n, words[i].word)) {
+            *value = words[i].value;
+            return true;
+        }
+    return false;
+}
+
+/* 1,5 where columns are separated by something else. */
+static bool read_decimal_comma(const char *text, size_t n, double *value)
+{
+    char copy[TUTTI_NUMBER_MAX + 1];
+    const char *comma = memchr(text, ',', n);
+    if (!comma || n > sizeof copy)
+        return false;
+    memcpy(copy, text, n);
+    copy[comma - text] = '.';
+    return tt_number_read_double(copy, n, value);
+}
+
+/* False: it is a text. */
+static bool csv_result_read_cell(const struct tt_csv_parser *rows, size_t column, double *value)
+{
+    const char *text = rows->cells[column].text;
+    size_t n = rows->cells[column].n;
+    if (tt_number_read_double(text, n, value))
+        return true;
+    while (n > 0 && text[0] == ' ')
+        text++, n--;
+    while (n > 0 && text[n - 1] == ' ')
+        n--;
+    return csv_result_read_word(text, n, value) || (rows->separator != ',' && read_decimal_comma(text, n, value));
+}
+
+/* --- the header */
+
+static char *csv_result_trim(char *text)
+{
+    for (size_t n = strlen(text); n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'); n--)
+        text[n - 1] = '\0';
+    return text + strspn(text, " \t");
+}
+
+/* Cuts "name [unit]" in two; the blank tells it from an element of an array. */
+static const char *split_name_unit(char *name)
+{
+    size_t n = strlen(name);
+    char *bracket = n > 0 && name[n - 1] == ']' ? strrchr(name, '[') : NULL;
+    if (!bracket || bracket == name || bracket[-1] != ' ')
+        return NULL;
+    name[n - 1] = '\0';
+    *bracket = '\0';
+    csv_result_trim(name);
+    const char *unit = csv_result_trim(bracket + 1);
+    return *unit ? unit : NULL;
+}
+
+static enum tutti_err csv_result_add_name(struct tutti_result *result, const struct tt_csv_cell *cell,
+                                          const char **name, const char **unit)
+{
+    char *text = tt_arena_alloc(&result->arena, cell->n + 1);
+    if (!text)
+        return tt_fail_memory();
+    tt_csv_parser_copy_cell(cell, text);
+    if (!cell->quoted)
+        text = csv_result_trim(text);
+    *unit = split_name_unit(text);
+    *name = text;
+    return TUTTI_OK;
+}
+
+static enum tutti_err csv_result_read_header(struct tutti_result *result, struct csv_result *csv,
+                                             const struct tutti_log *log)
+{
+    struct tt_csv_parser *rows = &csv->rows;
+    TRY(tt_csv_parser_next(rows));
+    if (rows->count == 0)
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the file is empty; a result starts with a line 'time,NAME,...'",
+                       result->path);
+    const char *first;
+    TRY(csv_result_add_name(result, &rows->cells[0], &first, &result->time_unit));
+    if (strcasecmp(first, "time") != 0 && strcmp(first, "t") != 0)
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: the first column must be 'time', and is '%s'", result->path,
+                       rows->line, tt_text_excerpt(first).text);
+    csv->width = rows->count;
+    result->variables = tt_arena_array(&result->arena, csv->width, sizeof *result->variables);
+    csv->columns = tt_arena_array(&result->arena, csv->width, sizeof *csv->columns);
+    if (!result->variables || !csv->columns)
+        return tt_fail_memory();
+    for (size_t column = 1; column < csv->width; column++) {
+        struct tutti_result_variable *variable = &result->variables[result->count];
+        variable->numeric = true;
+        TRY(csv_result_add_name(result, &rows->cells[column], &variable->name, &variable->unit));
+        if (variable->name[0])
+            csv->columns[result->count++] = column;
+        else
+            tt_log(log, TUTTI_LOG_WARNING, NULL, "%s:%zu: column %zu has no name and is left out", result->path,
+                   rows->line, column + 1);
+    }
+    return TUTTI_OK;
+}
+
+/* --- the rows */
+
+/* Is this the beginning of a number, and no number yet? */
+static bool is_truncated_number(const struct tt_csv_parser *rows)
+{
+    const struct tt_csv_cell *last = &rows->cells[rows->count - 1];
+    double value;
+    for (size_t i = 0; i < last->n; i++)
+        if (!strchr("0123456789+-.eE", last->text[i]))
+            return false;
+    return last->n > 0 && !csv_result_read_cell(rows, rows->count - 1, &value);
+}
+
+static enum tutti_err csv_result_check_row(const struct tutti_result *result, const struct csv_result *csv,
+                                           double *time)
+{
+    const struct tt_csv_parser *rows = &csv->rows;
+    if (rows->count != csv->width)
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: %zu cells, and the header has %zu", result->path, rows->line,
+                       rows->count, csv->width);
+    if (!rows->ended && (rows->grows || is_truncated_number(rows)))
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: the last number is cut off", result->path, rows->line);
+    char shown[TUTTI_NUMBER_MAX + 1];
+    int n = (int)(rows->cells[0].n < sizeof shown ? rows->cells[0].n : sizeof shown - 1);
+    memcpy(shown, rows->cells[0].text, (size_t)n);
+    shown[n] = '\0';
+    if (!csv_result_read_cell(rows, 0, time) || !isfinite(*time))
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: the time '%s' is not a number", result->path, rows->line,
+                       tt_text_excerpt(shown).text);
+    if (result->rows > 0 && *time < result->times[result->rows - 1])
+        return tt_fail(TUTTI_ERR_FORMAT, "%s:%zu: time runs backwards, from %s to %s; rows must be in order of time",
+                       result->path, rows->line, NUMBER(result->times[result->rows - 1]), NUMBER(*time));
+    return TUTTI_OK;
+}
+
+static enum tutti_err csv_result_add_time(struct tutti_result *result, struct csv_result *csv, double time)
+{
+    if (!tt_vector_reserve(&result->times, &csv->times_room, result->rows + 1, sizeof *result->times))
+        return tt_fail_memory();
+    result->times[result->rows++] = time;
+    return TUTTI_OK;
+}
+
+/* A file that ends too early ends with a row that is not whole. */
+static enum tutti_err csv_result_read_times(struct tutti_result *result, struct csv_result *csv,
+                                            const struct tutti_log *log)
+{
+    for (;;) {
+        double time = 0;
+        enum tutti_err err = tt_csv_parser_next(&csv->rows);
+        bool at_end = csv->rows.cut, ragged = at_end;
+        if (err == TUTTI_OK) {
+            if (csv->rows.count == 0)
+                return TUTTI_OK;
+            err = csv_result_check_row(result, csv, &time);
+            ragged = csv->rows.count != csv->width || !csv->rows.ended;
+        }
+        if (err == TUTTI_OK) {
+            TRY(csv_result_add_time(result, csv, time));
+            continue;
+        }
+        if (err != TUTTI_ERR_FORMAT || !ragged || !(at_end || tt_csv_parser_at_end(&csv->rows)))
+            return err;
+        tt_log(log, TUTTI_LOG_WARNING, NULL,
+               "%s; it is the last row, of a run that was aborted or goes on, and is left out", tutti_err_message());
+        return TUTTI_OK;
+    }
+}
+
+static void csv_result_close(struct tutti_result *result)
+{
+    struct csv_result *csv = result->own;
+    tt_csv_parser_fini(&csv->rows);
+    free(csv);
+}
+
+static enum tutti_err csv_result_open(struct tutti_result *result, const struct tutti_log *log)
+{
+    struct csv_result *csv = calloc(1, sizeof *csv);
+    if (!csv)
+        return tt_fail_memory();
+    result->own = csv;
+    TRY(tt_csv_parser_open(&csv->rows, result->path));
+    TRY(csv_result_read_header(result, csv, log));
+    return csv_result_read_times(result, csv, log);
+}
+
+/* --- the values */
+
+static void csv_result_warn_text(struct tutti_result *result, const struct csv_result *csv, size_t variable)
+{
+    const struct tt_csv_cell *cell = &csv->rows.cells[csv->columns[variable]];
+    result->variables[variable].numeric = false;
+    if (result->first_text.line > 0)
+        return;
+    result->first_text = (struct tt_result_text){.line = csv->rows.line, .variable = variable};
+    size_t n = cell->n < sizeof result->first_text.text ? cell->n : sizeof result->first_text.text - 1;
+    memcpy(result->first_text.text, cell->text, n);
+}
+
+static enum tutti_err csv_result_read(struct tutti_result *result, const size_t *which, size_t count,
+                                      double *const *values)
+{
+    struct csv_result *csv = result->own;
+    tt_csv_parser_rewind(&csv->rows);
+    TRY(tt_csv_parser_next(&csv->rows));
+    for (size_t row = 0; row < result->rows; row++) {
+        TRY(tt_csv_parser_next(&csv->rows));
+        if (csv->rows.count != csv->width)
+            return tt_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
+        for (size_t i = 0; i < count; i++) {
+            values[i][row] = NAN;
+            if (!csv_result_read_cell(&csv->rows, csv->columns[which[i]], &values[i][row]))
+                csv_result_warn_text(result, csv, which[i]);
+        }
+    }
+    return TUTTI_OK;
+}
+
+static enum tutti_err csv_result_read_texts(struct tutti_result *result, size_t which, tt_result_take_text *take,
+                                            void *context)
+{
+    struct csv_result *csv = result->own;
+    char *text = NULL;
+    size_t room = 0;
+    enum tutti_err err = TUTTI_OK;
+    tt_csv_parser_rewind(&csv->rows);
+    TRY(tt_csv_parser_next(&csv->rows));
+    for (size_t row = 0; row < result->rows && !err; row++) {
+        err = tt_csv_parser_next(&csv->rows);
+        if (!err && csv->rows.count != csv->width)
+            err = tt_fail(TUTTI_ERR_IO, "%s: the file changed while it was read", result->path);
+        const struct tt_csv_cell *cell = err ? NULL : &csv->rows.cells[csv->columns[which]];
+        if (cell && !tt_vector_reserve(&text, &room, cell->n + 1, 1))
+            err = tt_fail_memory();
+        if (!err)
+            err = take(context, row, text, tt_csv_parser_copy_cell(cell, text));
+    }
+    free(text);
+    return err;
+}
+
+const struct tt_result_format tt_csv_result_format = {
+    .name = "csv",
+    .fits = csv_result_fits,
+    .open = csv_result_open,
+    .read = csv_result_read,
+    .texts = csv_result_read_texts,
+    .close = csv_result_close,
 };

@@ -104,7 +104,7 @@ struct tt_hdf5_module {
 /* The one symbol of the module, "tt_hdf5_module": NULL if the host is not of its kind. */
 typedef const struct tt_hdf5_module *tt_hdf5_entry(const struct tt_hdf5_host *host);
 
-/* For hdf5.c and hdf5_result.c: the module, loaded at its first use. LOAD, with what to do in words. */
+/* For hdf5.c and hdf5.c: the module, loaded at its first use. LOAD, with what to do in words. */
 TUTTI_CHECKED enum tutti_err tt_hdf5_load(const struct tt_hdf5_module **module);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/arena.h"
 #include "base/fail.h"
 
 enum { TUTTI_MAT_HEAD = 20, TUTTI_MAT_NAME = 32 };
@@ -44,5 +45,15 @@ TUTTI_CHECKED enum tutti_err tt_mat_reader_next(struct tt_mat_file *file, struct
 /* n elements from `first` on, in the order of the file, as doubles. IO also if the file does not have them (any more). */
 TUTTI_CHECKED enum tutti_err tt_mat_reader_read(const struct tt_mat_file *file, const struct tt_mat_matrix *matrix,
                                                 uint64_t first, size_t n, double *values);
+
+/* Names and descriptions as Modelica tools write them into results. */
+
+/* A line of `width` bytes without the blanks or NULs that fill it up, printable; what is not UTF-8 is taken for Latin-1. NULL
+ * when memory is out. */
+char *tt_mat_reader_text(struct tt_arena *arena, const char *line, size_t width);
+
+/* Cuts "what it is [unit|unit to show]" in two; both are in `text`, or NULL. Dymola puts types there, too: what is
+ * "[:#(type=Boolean)]", or of another type than Real, is discrete. */
+void tt_mat_reader_split_unit(char *text, const char **unit, const char **description, bool *discrete);
 
 #endif

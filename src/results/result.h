@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* result.h - the formats of result files that <tutti/result.h> reads.
  *
- * A format is one file that exports one const struct; to add one: copy csv_result.c, list it in result.c. */
+ * A format is one file that exports one const struct; to add one: copy csv.c, list it in result.c. */
 #ifndef TT_RESULTS_RESULT_H
 #define TT_RESULTS_RESULT_H
 

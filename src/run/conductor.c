@@ -12,10 +12,8 @@
 #include "run/merged_rows.h"
 #include "sim/stats.h"
 #include "results/record_file.h"
-#include "sim/report/rank_load.h"
-#include "sim/report/record.h"
-#include "sim/report/tally.h"
 #include "sim/report/reporter.h"
+#include "sim/report/record.h"
 
 enum { LAST_LINES = 8 };
 
@@ -545,7 +543,7 @@ static char *conductor_move_text(char **text, const char *otherwise)
     return taken;
 }
 
-/* tallies[r] is what rank r counted (sim/report/tally.h: units per component, with holes), NULL if it came to no end. Takes the
+/* tallies[r] is what rank r counted (sim/report/reporter.h: units per component, with holes), NULL if it came to no end. Takes the
  * texts and units out of them; what is left is still to be released. What all ranks count alike is taken from the first there
  * is; of what each counts for itself, the sum, or that of the rank that has most. MEMORY: `stats` is then empty. */
 static enum tutti_err sum_tallies(struct tutti_run_stats *stats, struct tutti_run_stats *const *tallies, int ranks)

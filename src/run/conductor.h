@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* conductor.h - what several ranks report (sim/ranks/report_frame.h) becomes one run: one result file, one log, one progress line, one
+/* conductor.h - what several ranks report (sim/ranks/fabric.h) becomes one run: one result file, one log, one progress line, one
  * set of statistics, one error.
  *
  * Rows of all ranks with the same number are one row of the result. A row is written once all ranks that have columns have
@@ -11,7 +11,7 @@
 
 #include "sim/checkpoint/collector.h"
 #include "fmu/description/type.h"
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 #include "sim/job/state_files.h"
 #include "base/options/options.h"
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/module.h"
-#include "base/suggestion.h"
 #include "base/text.h"
 #include "fmu/process/forked.h"
 #include "sim/requested.h"

@@ -11,7 +11,6 @@
 
 #include "base/fs.h"
 #include "base/text.h"
-#include "base/user_folder.h"
 
 /* A file that must not be there yet. */
 static enum tutti_err write_key(const char *path, const uint8_t key[TUTTI_KEY_SIZE], mode_t mode)

@@ -4,7 +4,7 @@
 #ifndef TT_RUN_KEY_FILES_H
 #define TT_RUN_KEY_FILES_H
 
-#include "sim/ranks/curve_keys.h"
+#include "sim/ranks/curve_auth.h"
 
 /* Makes a pair and writes both files, or none. IO if one of them is there already. */
 TUTTI_CHECKED enum tutti_err tt_key_files_create(const char *path, struct tt_curve_keys *keys);

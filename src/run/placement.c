@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/suggestion.h"
-#include "base/number.h"
 #include "base/text.h"
+#include "base/number.h"
 #include "sim/job/integration.h"
 #include "sim/job/annotation.h"
 #include "model/plan/partitioner.h"

@@ -4,12 +4,33 @@
 #ifndef TT_RUN_RECOVERY_H
 #define TT_RUN_RECOVERY_H
 
-#include "base/tempdir.h"
-#include "sim/checkpoint/collector.h"
-#include "run/live/live.h"
-#include "run/message_filter.h"
+#include <pthread.h>
+
+#include "base/log.h"
+#include "base/map.h"
 #include "base/options/options.h"
+#include "base/tempdir.h"
+#include "base/vector.h"
 #include "results/output.h"
+#include "run/live/live.h"
+#include "sim/checkpoint/collector.h"
+
+/* A log for a run that is made more than once (recovery.h): what an attempt before has said is not said again. Of a message that
+ * comes again and again, as often as it was told before. */
+
+struct tt_message_filter {
+    struct tutti_log log;       /* to be used in place of `to` */
+    const struct tutti_log *to; /* borrowed */
+    pthread_mutex_t lock;       /* of what follows */
+    struct tt_map by_text;
+    struct tt_vector messages;
+};
+
+/* `to` has a function to write. `told` must stay where it is. */
+void tt_recovery_filter_init(struct tt_message_filter *told, const struct tutti_log *to);
+void tt_recovery_filter_fini(struct tt_message_filter *told);
+/* Another attempt begins. */
+void tt_recovery_filter_restart(struct tt_message_filter *told);
 
 struct tt_recovery {
     const struct tutti_run_options *asked; /* borrowed */

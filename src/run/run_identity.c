@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "run/content.h"
-#include "base/options/options_pack.h"
+#include "base/options/options.h"
 
 /* ---- what it is: pairs of a name and bytes ---- */
 

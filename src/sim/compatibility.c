@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "sim/requested.h"
 #include "sim/control/control.h"
-#include "sim/control/quanta.h"
+#include "sim/control/quantum.h"
 #include "sim/coupling/coupling.h"
 #include "sim/ticks.h"
 

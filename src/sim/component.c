@@ -6,7 +6,7 @@
 
 #include "base/wall_clock.h"
 #include "base/number.h"
-#include "sim/rank_event.h"
+#include "sim/rank.h"
 #include "sim/ticks.h"
 
 /* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "base/options/options.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 
 const struct tt_detection tt_detection_none = {.name = "none"};
 const struct tt_detection tt_detection_early = {.name = "early", .early = true};

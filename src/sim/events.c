@@ -6,9 +6,9 @@
 #include "base/number.h"
 #include "sim/coupling/correction.h"
 #include "sim/pending_set.h"
-#include "sim/rank_event.h"
+#include "sim/rank.h"
 #include "sim/ticks.h"
-#include "sim/report/rank_load.h"
+#include "sim/report/reporter.h"
 #include "sim/report/record.h"
 
 enum { MOST_ROUNDS = 1000 };

@@ -5,7 +5,7 @@
 #define TT_SIM_EVENTS_H
 
 #include "sim/sim.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 
 /* At the point reached, with outputs exchanged: here->pending says whether an event is due for any unit (member->now.event,
  * discrete inputs that changed), whichever rank has it. All ranks agree on that, on here->jumped, which the caller has filled in,

@@ -3,9 +3,11 @@
 #ifndef TT_SIM_EXECUTION_H
 #define TT_SIM_EXECUTION_H
 
-#include "sim/run.h"
 #include "sim/pending_set.h"
+#include "sim/rank.h"
 #include "sim/report/record.h"
+#include "sim/run.h"
+#include "sim/sim.h"
 
 struct tt_checkpoint_schedule;
 struct tt_execution;
@@ -39,5 +41,17 @@ struct tt_execution {
 /* Rows are wanted, or nobody looks at them; on all ranks after the same macro step. Where they are not recorded for a file, they are made only
  * when they are wanted. */
 void tt_execution_enable_rows(struct tt_execution *execution, bool wanted);
+
+/* What a rank did, as statistics. */
+
+/* Completes the rank's statistics when the run is over, however far it came. `units` is per component up to the last that this
+ * rank had; those of other ranks have no name. Without memory for it: no texts, no unit. */
+void tt_execution_count(struct tt_sim *master);
+
+/* The states that units have at the end of a run (sim/job/state_files.h): to the conductor, which writes them once all ranks
+ * have come to their end, or, on one rank, to their files. */
+
+/* Of own units, before they are terminated. Of a run that an FMU has ended before its stop time none is written, with a warning. */
+TUTTI_CHECKED enum tutti_err tt_execution_report_final_states(struct tt_rank *rank);
 
 #endif

@@ -8,7 +8,7 @@
 #define TT_SIM_FAST_H
 
 #include "fmu/batched_call.h"
-#include "sim/report/watch_finite.h"
+#include "sim/report/watch.h"
 #include "sim/component.h"
 
 struct tt_fast_path {

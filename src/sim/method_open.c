@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "sim/job/integration.h"
-#include "sim/control/attempt.h"
 #include "sim/control/control.h"
-#include "sim/control/quanta.h"
+#include "sim/control/quantum.h"
 #include "sim/coupling/correction.h"
 #include "sim/coupling/coupling.h"
 #include "sim/report/step_log.h"
@@ -191,7 +190,7 @@ static enum tutti_err open_fast_path(struct tt_sim *master)
     return TUTTI_OK;
 }
 
-/* Units lose what an FMU did not keep of its promises (unit/unit_directional.c). */
+/* Units lose what an FMU did not keep of its promises (unit/unit.c). */
 static enum tutti_err sim_register(struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;

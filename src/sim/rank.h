@@ -9,12 +9,12 @@
 #include <tutti/run.h>
 
 #include "base/time.h"
-#include "sim/ranks/fabric.h"
 #include "sim/job/job.h"
-#include "sim/stats.h"
+#include "sim/ranks/fabric.h"
 #include "sim/signals/channels.h"
 #include "sim/signals/inputs.h"
 #include "sim/signals/wires.h"
+#include "sim/stats.h"
 
 struct tt_pending_sets;
 struct tt_ticks;
@@ -157,5 +157,32 @@ static inline bool tt_rank_member_is_present(const struct tt_rank *rank, const s
 {
     return !member->has_grid || member->now.t == rank->t;
 }
+
+/* What ranks decide together. With one rank all of this is next to nothing. */
+
+/* Collective: the least or greatest of all ranks. */
+TUTTI_CHECKED enum tutti_err tt_rank_reduce(struct tt_rank *rank, enum tt_fabric_reduction reduction, double *values,
+                                            size_t count);
+/* Collective: is it so on any rank? */
+TUTTI_CHECKED enum tutti_err tt_rank_agree_any(struct tt_rank *rank, bool *any);
+
+/* What has happened at a point that units have reached. */
+struct tt_point_events {
+    bool pending; /* an event is to be crossed */
+    bool ticks;   /* a clock is due (ticks.h) */
+    bool jumped;  /* an input from a file has jumped */
+};
+/* Collective: all that has happened there on any rank, which also becomes known of units that have ended the run (rank->ended; of
+ * several the last). */
+TUTTI_CHECKED enum tutti_err tt_rank_agree_point(struct tt_rank *rank, struct tt_point_events *here);
+
+/* The end of an event of one unit. */
+
+/* Lets a unit that is in event mode settle; once more if it announces the next event for the same time. *ended becomes true
+ * if its FMU ends the run. */
+TUTTI_CHECKED enum tutti_err tt_rank_finish_event(const struct tt_rank *rank, struct tt_member *member, bool *ended);
+
+/* The error of a unit whose time stands still: `how` says what the FMU does. */
+TUTTI_CHECKED enum tutti_err tt_rank_fail_no_progress(const struct tt_member *member, const char *how);
 
 #endif

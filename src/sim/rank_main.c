@@ -5,7 +5,7 @@
 
 #include "sim/ranks/team.h"
 #include "fmu/instance.h"
-#include "sim/count.h"
+#include "sim/execution.h"
 #include "sim/execution_run.h"
 #include "sim/report/reporter.h"
 

@@ -8,7 +8,7 @@
 #include "sim/ranks/fabric.h"
 #include "sim/job/job.h"
 
-/* Runs the units that are placed on fabric->rank. Everything it has to say it reports (sim/ranks/report_frame.h), END last; returns what
+/* Runs the units that are placed on fabric->rank. Everything it has to say it reports (sim/ranks/fabric.h), END last; returns what
  * END says. Several threads may be in it with one job. Does not close the fabric. */
 TUTTI_CHECKED enum tutti_err tt_rank_main_run(const struct tt_job *job, struct tt_fabric *fabric);
 

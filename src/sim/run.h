@@ -11,9 +11,10 @@
 #ifndef TT_SIM_RUN_H
 #define TT_SIM_RUN_H
 
-#include "sim/sim.h"
 #include "sim/control/error_estimate.h"
+#include "sim/rank.h"
 #include "sim/report/watch.h"
+#include "sim/sim.h"
 
 /* The clock on the wall. */
 struct tt_wall_clock {
@@ -87,5 +88,13 @@ TUTTI_CHECKED enum tutti_err tt_run_find_event(struct tt_run *loop, double *even
 TUTTI_CHECKED enum tutti_err tt_run_handle_events(struct tt_run *loop);
 /* From where the rank is to the end; where the loop is steered, one macro step of it. */
 TUTTI_CHECKED enum tutti_err tt_run_until_end(struct tt_run *loop);
+
+/* Runs that keep up with the clock, and do not overtake it (--realtime R): simulated time goes R times as fast. */
+
+/* At the point reached: waits until it is due, which is (rank->t - start) / R after `loop_start`, on the clock. Comes back
+ * at once, or soon, where the run is interrupted. A point that is late is counted, and the next ones catch up. */
+void tt_run_wait_for_clock(const struct tt_rank *rank, double loop_start);
+/* At the end: warns if points were late. */
+void tt_run_report_lag(const struct tt_rank *rank);
 
 #endif

@@ -143,7 +143,7 @@ struct tt_sim {
     struct tt_outputs outputs;
     struct tt_norm norm;
     struct tt_step_comparison compared;
-    bool *held; /* per output: a unit reads it that holds it in a step; NULL: none does (control/held.c) */
+    bool *held; /* per output: a unit reads it that holds it in a step; NULL: none does (sim/control/control.c) */
     struct tt_detector detector;
     struct tt_snapshot start;            /* of the macro step */
     struct tt_refresh renewal;           /* of what rows show */

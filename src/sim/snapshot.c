@@ -5,7 +5,7 @@
 
 #include "base/wall_clock.h"
 #include "sim/ticks.h"
-#include "sim/signals/wire_texts.h"
+#include "sim/signals/wires.h"
 
 static enum tutti_err snapshot_allocate(struct tt_snapshot *snapshot, const struct tt_rank *rank)
 {

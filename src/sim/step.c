@@ -6,12 +6,11 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "sim/control/attempt.h"
-#include "sim/coupling/couple.h"
+#include "sim/control/control.h"
+#include "sim/coupling/coupling.h"
 #include "sim/coupling/correction.h"
 #include "sim/events.h"
-#include "sim/control/noise.h"
-#include "sim/report/rank_load.h"
+#include "sim/report/reporter.h"
 #include "sim/report/step_log.h"
 
 enum {

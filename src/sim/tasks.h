@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/fail.h"
-#include "fmu/model_partition.h"
+#include "fmu/instance_clocks.h"
 
 struct tt_tasks;
 

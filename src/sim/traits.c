@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-#include "sim/job/joining.h"
+#include "sim/job/integration.h"
 #include "sim/requested.h"
 #include "sim/coupling/coupling.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 #include "sim/start/feedthrough.h"
 
 bool tt_traits_can_roll_back(const struct tt_unit *unit)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arkode.h - between arkode.c, which takes the steps, and arkode_dense.c, which says what was between their ends. */
+/* arkode.h - between arkode.c, which takes the steps, and arkode.c, which says what was between their ends. */
 #ifndef TT_SOLVE_ARKODE_H
 #define TT_SOLVE_ARKODE_H
 

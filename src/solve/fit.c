@@ -2,7 +2,9 @@
 #include "solve/fit.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
+#include <nlopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,4 +269,139 @@ enum tutti_err tt_fit_least_squares(const struct tt_fit_problem *problem, double
     free(memory);
     free(held);
     return err;
+}
+
+struct minimiser_search {
+    const struct tt_fit_problem *problem;
+    nlopt_opt optimiser;
+    double *r;
+    struct tt_failure failure;
+    size_t evaluations;
+};
+
+/* NLopt goes on from places without a value; they are as bad as can be. */
+static double fit_objective(unsigned n, const double *x, double *gradient, void *context)
+{
+    struct minimiser_search *s = context;
+    bool good = false;
+    double sum = 0;
+    (void)n;
+    (void)gradient;
+    s->evaluations++;
+    enum tutti_err err = s->problem->evaluate(s->problem->context, x, s->r, &good);
+    if (err && !s->failure.err) {
+        tt_fail_save(&s->failure, err);
+        nlopt_force_stop(s->optimiser);
+    }
+    for (size_t i = 0; i < s->problem->residuals && good; i++)
+        sum += s->r[i] * s->r[i];
+    return good && isfinite(sum) ? sum : 1e300;
+}
+
+static enum tutti_err fit_check_minimiser(const struct tt_fit_problem *problem, enum tt_minimiser method)
+{
+    if (method == TUTTI_MINIMISE_BOBYQA && problem->unknowns < 2)
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--method bobyqa needs two parameters or more; use lm or nelder-mead for one");
+    for (size_t k = 0; k < problem->unknowns && method == TUTTI_MINIMISE_DIRECT; k++)
+        if (!isfinite(problem->low[k]) || !isfinite(problem->high[k]))
+            return tt_fail(
+                TUTTI_ERR_ARGUMENT,
+                "--method global looks in all of the bounds: give them to every parameter, --fit P=START:MIN:MAX");
+    return TUTTI_OK;
+}
+
+static enum tutti_err fit_end_of_search(const struct minimiser_search *s, nlopt_result how,
+                                        struct tt_fit_result *result)
+{
+    if (s->failure.err)
+        return tt_fail_restore(&s->failure);
+    if (how < 0 && how != NLOPT_ROUNDOFF_LIMITED) {
+        const char *words = nlopt_get_errmsg(s->optimiser);
+        return how == NLOPT_OUT_OF_MEMORY
+                   ? tt_fail_memory()
+                   : tt_fail(TUTTI_ERR_SOLVER, "NLopt cannot go on: %s", words ? words : nlopt_result_to_string(how));
+    }
+    result->end = how == NLOPT_MAXEVAL_REACHED ? TUTTI_FIT_GAVE_UP : TUTTI_FIT_CONVERGED;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_fit_minimise(const struct tt_fit_problem *problem, enum tt_minimiser method, double *x,
+                               struct tt_fit_result *result)
+{
+    static const nlopt_algorithm algorithms[] = {NLOPT_LN_BOBYQA, NLOPT_LN_NELDERMEAD, NLOPT_LN_SBPLX,
+                                                 NLOPT_GN_DIRECT_L};
+    TRY(fit_check_minimiser(problem, method));
+    struct minimiser_search s = {.problem = problem,
+                                 .optimiser = nlopt_create(algorithms[method], (unsigned)problem->unknowns)};
+    s.r = calloc(problem->residuals + 1, sizeof *s.r);
+    enum tutti_err err = s.r && s.optimiser ? TUTTI_OK : tt_fail_memory();
+    if (!err) {
+        double cost = INFINITY;
+        nlopt_set_min_objective(s.optimiser, fit_objective, &s);
+        nlopt_set_lower_bounds(s.optimiser, problem->low);
+        nlopt_set_upper_bounds(s.optimiser, problem->high);
+        nlopt_set_xtol_rel(s.optimiser, 1e-9);
+        nlopt_set_ftol_rel(s.optimiser, 1e-14);
+        nlopt_set_initial_step1(s.optimiser, 0.1);
+        nlopt_set_maxeval(s.optimiser, problem->most < INT_MAX ? (int)problem->most : INT_MAX);
+        err = fit_end_of_search(&s, nlopt_optimize(s.optimiser, x, &cost), result);
+        result->cost = cost;
+        result->evaluations += s.evaluations;
+    }
+    nlopt_destroy(s.optimiser);
+    free(s.r);
+    return err;
+}
+
+/* The continued fraction of the incomplete beta function (DLMF 8.17.22), by Lentz's method. */
+static double beta_fraction(double a, double b, double x)
+{
+    enum { MOST = 10000 };
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1);
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    double h = d;
+    for (int m = 1; m < MOST; m++) {
+        double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+        double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+        for (int part = 0; part < 2; part++) {
+            double term = part == 0 ? even : odd;
+            d = 1 + term * d;
+            c = 1 + term / c;
+            d = 1 / (fabs(d) < tiny ? tiny : d);
+            c = fabs(c) < tiny ? tiny : c;
+            h *= c * d;
+        }
+        if (fabs(c * d - 1) < 4 * DBL_EPSILON)
+            break;
+    }
+    return h;
+}
+
+/* Regularised: I_x(a, b). */
+static double incomplete_beta(double a, double b, double x)
+{
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    return x < (a + 1) / (a + b + 2) ? front * beta_fraction(a, b, x) / a : 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+/* P(|T| > t) = I_{f / (f + t^2)}(f / 2, 1 / 2) (DLMF 8.17, Abramowitz and Stegun 26.7.1); by bisection. */
+double tt_fit_student_interval(double confidence, double freedom)
+{
+    double low = 0, high = 1;
+    while (incomplete_beta(freedom / 2, 0.5, freedom / (freedom + high * high)) > 1 - confidence && high < 1e100)
+        high *= 2;
+    for (int i = 0; i < 200 && low < high; i++) {
+        double t = low + (high - low) / 2;
+        if (t == low || t == high)
+            break;
+        if (incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t)) > 1 - confidence)
+            low = t;
+        else
+            high = t;
+    }
+    return high;
 }

@@ -3,6 +3,7 @@
 #ifndef TT_SOLVE_MATRIX_H
 #define TT_SOLVE_MATRIX_H
 
+#include <stddef.h>
 #include <tutti/extra.h>
 
 #include "base/fail.h"
@@ -17,5 +18,17 @@ enum { TUTTI_EIGEN_MOST = 3000 };
  * finite, SOLVER if the iteration does not converge. */
 TUTTI_CHECKED enum tutti_err tt_matrix_eigenvalues(const struct tutti_matrix *matrix, double *re, double *im,
                                                    double *norm);
+
+/* Exp(A) of a dense matrix: Pade's approximation with scaling and squaring (Golub, Van Loan, Matrix Computations,
+ * 4th ed., algorithm 9.3.1). */
+
+/* n times n, column-major; `out` is another matrix than `matrix`. SOLVER where the matrix, or what comes out, is not finite. */
+TUTTI_CHECKED enum tutti_err tt_matrix_exponential(const double *matrix, size_t n, double *out);
+
+/* Singular values (LAPACK's dgesvd). */
+
+/* Of a matrix of rows x columns, column by column, with rows >= columns; destroyed. values: `columns` of them, descending; right: columns x columns,
+ * column k the right singular vector of values[k]. SOLVER if it does not converge; entries that are not finite: ARGUMENT. */
+TUTTI_CHECKED enum tutti_err tt_matrix_svd(double *matrix, size_t rows, size_t columns, double *values, double *right);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggestion.h"
+#include "base/text.h"
 #include "base/number.h"
 #include "unit/me_events.h"
 #include "unit/me_linear.h"

@@ -172,7 +172,7 @@ static __attribute__((noinline)) enum tutti_err se_compute_measured(struct se *s
                                                                     const struct tt_model_partition *partition,
                                                                     struct tt_fmi_call_modes_watch *watch, double t)
 {
-    static const double seconds_per_measurement = 20e-6; /* as for do-steps (unit_common.c) */
+    static const double seconds_per_measurement = 20e-6; /* as for do-steps (unit.c) */
     struct tt_unit_counts *counts = &se->unit.counts;
     double before = tt_wall_clock_now();
     TRY(tt_instance_clocks_compute(partition, watch, t));

@@ -2,13 +2,13 @@
 #include "unit/unit.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "fmu/binary/binary.h"
-#include "fmu/binary/platform.h"
 
 /* In order of preference: an FMU that brings its own solver uses it, unless an option asks for another. */
 static const struct tt_unit_kind *const kinds[] = {&tt_unit_cs, &tt_unit_me, &tt_unit_se};
@@ -381,4 +381,225 @@ enum tutti_err tt_unit_try_inputs(struct tt_unit *unit, const struct tt_setting 
         if (setting_causality(unit, &settings[i]) == TUTTI_INPUT)
             TRY(apply_setting(unit, &settings[i], settings, refused));
     return TUTTI_OK;
+}
+
+/* What all kinds of units do with their instance. */
+
+/* An FMU may need some rounds to settle; one that needs this many never will. */
+enum { MOST_EVENT_ROUNDS = 1000 };
+
+/* What an extent is if the FMU does not tell it yet. */
+static uint64_t described_size(const struct tt_description *desc, uint32_t variable, const struct tt_setting *settings,
+                               size_t count)
+{
+    const struct tt_var *var = &desc->vars[variable];
+    uint64_t size = var->start ? *(const uint64_t *)var->start : 0;
+    for (size_t i = 0; i < count; i++)
+        if (settings[i].variable == variable)
+            size = *(const uint64_t *)settings[i].values;
+    return size;
+}
+
+/* Asks the FMU for the extents of its arrays, which one structural parameter may have changed in several at once. */
+static enum tutti_err read_sizes(struct tt_unit *unit, struct tt_instance *instance, const struct tt_setting *settings,
+                                 size_t count)
+{
+    const struct tt_description *desc = unit->fmu->desc;
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        for (unsigned d = 0; d < desc->vars[i].dimension_count; d++) {
+            uint32_t extent = desc->vars[i].dimensions[d].variable;
+            if (extent == TUTTI_NONE)
+                continue;
+            const struct tt_var *var = &desc->vars[extent];
+            if (!unit->sizes)
+                unit->sizes = calloc(desc->var_count, sizeof *unit->sizes);
+            if (!unit->sizes)
+                return tt_fail_memory();
+            if (var->type != TUTTI_TYPE_UINT64)
+                return tt_fail(TUTTI_ERR_FORMAT, "%s: the extent of '%s' is the variable '%s', which is no UInt64",
+                               unit->fmu->path, desc->vars[i].name, var->name);
+            bool refused = false;
+            TRY(tt_instance_try_get(instance, TUTTI_TYPE_UINT64, &var->reference, 1, &unit->sizes[extent], 1,
+                                    &refused));
+            if (refused)
+                unit->sizes[extent] = described_size(desc, extent, settings, count);
+        }
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_unit_configure(struct tt_unit *unit, struct tt_instance *instance, const struct tt_setting *settings,
+                                 size_t count)
+{
+    bool entered = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct tt_var *var = &unit->fmu->desc->vars[settings[i].variable];
+        if (var->causality != TUTTI_STRUCTURAL_PARAMETER)
+            continue;
+        if (!entered)
+            TRY(tt_instance_enter_configuration(instance));
+        entered = true;
+        unit->counts.sets++;
+        TRY(tt_instance_set(instance, var->type, &var->reference, 1, settings[i].values, 1));
+    }
+    if (entered)
+        TRY(tt_instance_exit_configuration(instance));
+    return unit->fmu->desc->fmi == 3 ? read_sizes(unit, instance, settings, count) : TUTTI_OK;
+}
+
+enum tutti_err tt_unit_update_discrete(const struct tt_unit *unit, struct tt_instance *instance,
+                                       struct tt_discrete_update *discrete)
+{
+    bool states_changed = false, nominals_changed = false;
+    *discrete = (struct tt_discrete_update){.again = true};
+    for (int round = 0; discrete->again && !discrete->terminate; round++) {
+        if (round == MOST_EVENT_ROUNDS)
+            return tt_fail(TUTTI_ERR_FMU, "%s: the discrete states do not settle after %d rounds at t = %s", unit->name,
+                           MOST_EVENT_ROUNDS, TIME(tt_instance_time(instance)));
+        if (unit->ticking.before)
+            TRY(unit->ticking.before(unit->ticking.context));
+        TRY(tt_co_simulation_update_discrete(instance, discrete));
+        states_changed = states_changed || discrete->states_changed;
+        nominals_changed = nominals_changed || discrete->nominals_changed;
+    }
+    discrete->states_changed = states_changed;
+    discrete->nominals_changed = nominals_changed;
+    return unit->ticking.after && !discrete->terminate ? unit->ticking.after(unit->ticking.context) : TUTTI_OK;
+}
+
+/* Three readings of the clock take some 75 ns: a measurement for every 20 us of do-steps adds less than half a percent. */
+static const double seconds_per_measurement = 20e-6;
+enum { MOST_STEPS_BETWEEN = 1000 };
+
+void tt_unit_record_time(struct tt_unit *unit, bool all, double seconds)
+{
+    struct tt_unit_counts *counts = &unit->counts;
+    seconds = fmax(seconds, 0);
+    /* The measured step stands for those since the last one, but a hiccup of the machine only for itself. */
+    double others = (double)(counts->do_steps - counts->timed - 1);
+    double usual = counts->timed > 0 ? counts->seconds / (double)counts->timed : seconds;
+    counts->seconds += seconds + others * fmin(seconds, 4 * usual);
+    counts->timed = counts->do_steps;
+    /* By the mean, not by this one: gaps that follow single steps would favour what comes after quick ones. */
+    double mean = counts->seconds / (double)counts->timed;
+    double gap = all ? 1 : fmin(seconds_per_measurement / fmax(mean, 1e-9), MOST_STEPS_BETWEEN);
+    counts->time_next = counts->do_steps + (gap > 1 ? (unsigned long)gap | 1 : 1); /* odd: steps may come in pairs */
+}
+
+double tt_unit_seconds(const struct tt_unit *unit)
+{
+    const struct tt_unit_counts *counts = &unit->counts;
+    return counts->timed > 0 ? counts->seconds * ((double)counts->do_steps / (double)counts->timed) : 0;
+}
+
+void tt_unit_report(const struct tt_unit *unit, const struct tt_instance *instance, const struct tutti_log *log)
+{
+    unsigned long dropped = tt_instance_dropped_messages(instance);
+    unsigned long warnings = tt_instance_warnings(instance);
+    if (dropped > 0)
+        tt_log(log, TUTTI_LOG_INFO, unit->name, "%lu repeated messages were not shown", dropped);
+    if (warnings > 1)
+        tt_log(log, TUTTI_LOG_WARNING, unit->name, "the FMU returned Warning %lu times", warnings);
+}
+
+/* Directional derivatives of an FMU: asked for, and compared with differences before they are relied on. */
+
+void tt_unit_disable_directional(struct tt_unit *unit, const struct tutti_log *log, const char *why)
+{
+    unit->can &= ~(uint32_t)TUTTI_CAN_DIRECTIONAL;
+    tt_log(log, TUTTI_LOG_WARNING, unit->name,
+           "%s. Differences take the place of the FMU's directional derivatives "
+           "(--no-directional-derivatives=%s says so from the start)",
+           why, unit->name);
+}
+
+enum tutti_err tt_unit_get_directional(struct tt_unit *unit, struct tt_instance *instance, const struct tutti_log *log,
+                                       const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
+                                       size_t known_count, const double *seed, size_t seed_count, double *sensitivity,
+                                       size_t sensitivity_count)
+{
+    if (!(unit->can & TUTTI_CAN_DIRECTIONAL))
+        return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU offers no directional derivatives", unit->name);
+    enum tutti_err err = tt_instance_get_directional(instance, unknowns, unknown_count, knowns, known_count, seed,
+                                                     seed_count, sensitivity, sensitivity_count);
+    if (err == TUTTI_ERR_UNSUPPORTED)
+        tt_unit_disable_directional(unit, log, tt_instance_refusal(instance));
+    for (size_t i = 0; i < sensitivity_count && !err; i++)
+        if (!isfinite(sensitivity[i])) {
+            err = tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: a directional derivative is not a finite number", unit->name);
+            tt_unit_disable_directional(unit, log, "a directional derivative is not a finite number");
+        }
+    return err;
+}
+
+bool tt_unit_differences_contradict(double derivative, double ahead, double behind)
+{
+    double scale = fmax(fabs(derivative), fmax(fabs(ahead), fabs(behind)));
+    return fabs(ahead - behind) <= 0.02 * scale && fabs(derivative - (ahead + behind) / 2) > 0.2 * scale;
+}
+
+static enum tutti_err unit_get_reals(struct tt_unit *unit, struct tt_instance *instance, const uint32_t *references,
+                                     size_t count, double *values)
+{
+    unit->counts.gets++;
+    return tt_instance_get(instance, TUTTI_TYPE_FLOAT64, references, count, values, count);
+}
+
+enum tutti_err tt_unit_central_difference(struct tt_unit *unit, struct tt_instance *instance, const uint32_t *unknowns,
+                                          size_t unknown_count, const uint32_t *knowns, size_t known_count,
+                                          const double *seed, double share, struct tt_central_difference *beside)
+{
+    double *base = malloc((2 * known_count + 1) * sizeof *base), largest = 0, scale = 0;
+    if (!base)
+        return tt_fail_memory();
+    double *moved = base + known_count;
+    enum tutti_err err = unit_get_reals(unit, instance, knowns, known_count, base);
+    for (size_t i = 0; i < known_count && !err; i++) {
+        largest = fmax(largest, fabs(seed[i]));
+        scale = fmax(scale, fabs(base[i]));
+    }
+    double d = largest > 0 ? share * fmax(scale, 1) / largest : 0;
+    for (int side = -1; side <= 1 && !err && d > 0; side += 2) {
+        for (size_t i = 0; i < known_count; i++)
+            moved[i] = base[i] + side * d * seed[i];
+        err = tt_instance_set(instance, TUTTI_TYPE_FLOAT64, knowns, known_count, moved, known_count);
+        if (!err)
+            err = unit_get_reals(unit, instance, unknowns, unknown_count, side < 0 ? beside->behind : beside->ahead);
+    }
+    bool moves = d > 0 && (!err || err == TUTTI_ERR_DISCARD);
+    enum tutti_err back = moves ? tt_instance_set(instance, TUTTI_TYPE_FLOAT64, knowns, known_count, base, known_count)
+                                : TUTTI_OK;
+    err = err ? err : back;
+    if (!err && beside->here)
+        err = unit_get_reals(unit, instance, unknowns, unknown_count, beside->here);
+    beside->distance = d;
+    free(base);
+    return err;
+}
+
+enum tutti_err tt_unit_test_directional(struct tt_unit *unit, struct tt_instance *instance, const struct tutti_log *log,
+                                        const uint32_t *unknowns, size_t unknown_count, const uint32_t *knowns,
+                                        size_t known_count, const double *seed, const double *sensitivity)
+{
+    double *room = malloc(3 * (unknown_count + 1) * sizeof *room);
+    if (!room)
+        return tt_fail_memory();
+    struct tt_central_difference b = {.here = room, .ahead = room + unknown_count, .behind = room + 2 * unknown_count};
+    unit->directional_tests++;
+    enum tutti_err err =
+        tt_unit_central_difference(unit, instance, unknowns, unknown_count, knowns, known_count, seed, 1e-4, &b);
+    for (size_t i = 0; i < unknown_count && !err && b.distance > 0 && (unit->can & TUTTI_CAN_DIRECTIONAL); i++) {
+        double ahead = (b.ahead[i] - b.here[i]) / b.distance, behind = (b.here[i] - b.behind[i]) / b.distance;
+        bool told = b.distance * fabs(sensitivity[i]) > 1e-12 * fabs(b.here[i]) || ahead != 0;
+        if (!told || !tt_unit_differences_contradict(sensitivity[i], ahead, behind))
+            continue;
+        char why[256];
+        snprintf(
+            why, sizeof why,
+            "the FMU's directional derivatives are wrong: at t = %s one of an output by an input is %.6g, and %.6g "
+            "by differences",
+            TIME(tt_instance_time(instance)), sensitivity[i], (ahead + behind) / 2);
+        tt_unit_disable_directional(unit, log, why);
+    }
+    free(room);
+    return err == TUTTI_ERR_DISCARD ? TUTTI_OK : err; /* not here, then */
 }

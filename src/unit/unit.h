@@ -17,13 +17,13 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/options/option_words.h"
+#include "fmu/batched_call.h"
 #include "fmu/fmu.h"
 #include "fmu/instance.h"
-#include "fmu/model_partition.h"
-#include "fmu/batched_call.h"
-#include "base/options/option_words.h"
-#include "solve/solver.h"
+#include "fmu/instance_clocks.h"
 #include "model/system/setting.h"
+#include "solve/solver.h"
 #include "unit/clocked.h"
 #include "unit/signals.h"
 
@@ -243,7 +243,7 @@ struct tt_unit_kind {
      * the kind are. Counts are the caller's. */
     bool (*make_triple)(struct tt_unit *unit, const struct tt_block *inputs, const struct tt_block *outputs,
                         struct tt_batched_call *triple);
-    /* Scheduled Execution: computes a partition of the unit's instance and reads what it is to read (fmu/model_partition.h), where the unit is. NULL:
+    /* Scheduled Execution: computes a partition of the unit's instance and reads what it is to read (fmu/instance_clocks.h), where the unit is. NULL:
      * the kind has event mode, in which clocks tick (sim/ticks.h). */
     enum tutti_err (*activate)(struct tt_unit *unit, const struct tt_model_partition *partition,
                                struct tt_fmi_call_modes_watch *watch, double t);
@@ -297,11 +297,10 @@ struct tt_unit {
     bool notes_last;      /* steps note where the last own step of the solver begins: see back_to_last */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     unsigned directional_tests; /* of its directional derivatives, so far */
-    bool forgets;  /* it claims to save its state, and does not come back as it was (sim/start/startup_tests.h) */
-    bool unsteady; /* ... or only if it is not told that it may be taken back beyond the start of a step */
-    bool
-        undeclared; /* outputs follow inputs at once that the model structure denies (sim/start/undeclared_dependencies.h) */
-    bool rushes; /* its first step goes to the stop time (stop_time.h), and steps are errors */
+    bool forgets;    /* it claims to save its state, and does not come back as it was (sim/start/startup_tests.h) */
+    bool unsteady;   /* ... or only if it is not told that it may be taken back beyond the start of a step */
+    bool undeclared; /* outputs follow inputs at once that the model structure denies (sim/start/startup_tests.h) */
+    bool rushes;     /* its first step goes to the stop time (stop_time.h), and steps are errors */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double step_size; /* of the step that is made next, where derivatives of inputs are set for it */

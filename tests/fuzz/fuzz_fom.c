@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hla/fom/fom_merge.h"
+#include "hla/fom/fom.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

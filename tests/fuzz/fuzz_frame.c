@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/ranks/channel.h"
+#include "sim/ranks/fabric.h"
 #include "sim/ranks/tcp_frame.h"
 
 enum { MOST = 8, VALUES = 4096 };

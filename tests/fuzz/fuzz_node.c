@@ -20,7 +20,7 @@
 #include "base/fs.h"
 #include "base/tempdir.h"
 #include "run/key_files.h"
-#include "run/node/node_job.h"
+#include "run/node/node_protocol.h"
 #include "run/node/node_session.h"
 #include "run/launch/nodes.h"
 

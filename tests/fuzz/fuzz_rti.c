@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "hla/rti/declarations.h"
-#include "hla/fom/standard_mim.h"
-#include "hla/rti/interactions.h"
+#include "hla/fom/fom_module.h"
 #include "hla/rti/objects.h"
 #include "hla/rti/ownership.h"
 #include "hla/rti/rti.h"
 #include "hla/rti/support.h"
-#include "hla/rti/sync_points.h"
 #include "hla/rti/time_management.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

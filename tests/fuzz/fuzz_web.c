@@ -8,8 +8,8 @@
 #include "base/options/options.h"
 #include "apps/web/command.h"
 #include "apps/web/access.h"
-#include "apps/web/site.h"
-#include "apps/web/system/document.h"
+#include "apps/web/routes.h"
+#include "apps/web/system/document_read.h"
 
 static const struct tt_access GATE = {"secret", "127.0.0.1:8080", "127.0.0.1", true, false};
 

@@ -80,7 +80,7 @@ class Simulation(unittest.TestCase):
             simulation.reset().start()
             new = [simulation.save() for _ in range(40)]
             for point in old:
-                with self.assertRaisesRegex(tutti.ArgumentError, "a run before a reset"):
+                with self.assertRaisesRegex(tutti.ArgumentError, "or before a reset"):
                     simulation.restore(point)
             del old[:]
             for point in new:

@@ -44,7 +44,7 @@ class Narrow(CoupledTest):
         if not folder.exists():
             folder.mkdir()
             subprocess.run([COMPILER, "-c", "-fPIC", "-O1", "-w", "-msse2", "-mfpmath=sse", "-ffp-contract=off", "-fvisibility=hidden", *options, f"-I{KIT}",
-                            f"-I{ROOT / 'src' / 'fmi'}", *(KIT / f"{name}.c" for name in sources)], cwd=folder, check=True)
+                            f"-I{ROOT / 'src' / 'fmu'}", *(KIT / f"{name}.c" for name in sources)], cwd=folder, check=True)
         return list(folder.glob("*.o"))
 
     def library(self, model, version, defines=(), source=None, faults=False):

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <tutti/linearize.h>
 
-#include "apps/analyze/linear_collection.h"
+#include "apps/analyze/coupled_linear.h"
 #include "base/log.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -14,7 +14,7 @@
 #include "sim/coupling/consistency.h"
 #include "sim/execution_run.h"
 #include "solve/matrix.h"
-#include "sim/start/signal_links.h"
+#include "sim/start/linear_model.h"
 
 struct visitor {
     const struct tutti_log *log;

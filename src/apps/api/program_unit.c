@@ -16,7 +16,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "fmu/binary/library.h"
-#include "fmu/binary/platform.h"
+#include "fmu/binary/binary.h"
 
 static enum tutti_err load_program_module(const struct tt_program_module **module)
 {

@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
-#include "base/binary_search.h"
 #include "base/vector.h"
 #include "base/options/options.h"
 #include "results/output.h"

@@ -3,15 +3,23 @@
 #include "apps/api/simulation.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/api/recording.h"
 #include "apps/api/reset.h"
-#include "base/wall_clock.h"
+#include "base/fs.h"
 #include "base/number.h"
-#include "sim/count.h"
+#include "base/wall_clock.h"
+#include "run/run_identity.h"
+#include "sim/checkpoint/checkpoint.h"
+#include "sim/checkpoint/packed_state.h"
 #include "sim/events.h"
+#include "sim/execution.h"
+#include "sim/pending_set.h"
 #include "sim/rank_open.h"
 
 /* ---- beginning ---- */
@@ -325,4 +333,271 @@ void tutti_simulation_free(struct tutti_simulation *simulation)
     free(simulation->set);
     tt_arena_fini(&simulation->arena);
     free(simulation);
+}
+
+struct tt_simulation_point {
+    struct tt_simulation_point *next;
+    const struct tutti_point *handle; /* what the program has: a number that no other point of the process has had */
+    struct tt_snapshot snapshot;
+    size_t rows;      /* recorded until then */
+    char *remembered; /* by the master and its loop */
+    struct tt_pending_sets_saved *pending_sets;
+};
+
+/* Programs keep handles of points that are gone: the address of one would soon be that of another point. */
+static struct tutti_point *next_handle(void)
+{
+    static _Atomic uintptr_t last;
+    return (struct tutti_point *)(atomic_fetch_add(&last, 1) + 1); /* NOLINT(performance-no-int-to-ptr) */
+}
+
+static struct tt_simulation_point *point_find(const struct tt_simulation_points *points,
+                                              const struct tutti_point *handle)
+{
+    struct tt_simulation_point *at = points->first;
+    while (at && at->handle != handle)
+        at = at->next;
+    return at;
+}
+
+static enum tutti_err point_save(struct tt_simulation_point *point, struct tt_execution *execution)
+{
+    const struct tutti_recording *recording = tt_recording_find(&execution->rank.job->options);
+    const struct tt_rollback_list *remembered = &execution->master.remembered;
+    TRY(tt_snapshot_take(&point->snapshot, &execution->rank));
+    TRY(tt_pending_set_save_all(&execution->rank, &point->pending_sets));
+    if (!point->remembered)
+        point->remembered = malloc(remembered->size + 1);
+    if (!point->remembered)
+        return tt_fail_memory();
+    tt_rollback_list_save(remembered, point->remembered);
+    point->rows = recording ? tutti_recording_rows(recording) : 0;
+    return TUTTI_OK;
+}
+
+/* Units are told how far back they may be taken. */
+static void report_earliest_point(const struct tt_simulation_points *points, struct tt_rank *rank)
+{
+    rank->kept_from = INFINITY;
+    for (const struct tt_simulation_point *at = points->first; at; at = at->next)
+        rank->kept_from = fmin(rank->kept_from, at->snapshot.t);
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        rank->own[m]->unit->back_to = rank->kept_from;
+}
+
+static void point_release(struct tt_simulation_points *points, struct tt_simulation_point *point,
+                          struct tt_execution *execution)
+{
+    struct tt_simulation_point **at = &points->first;
+    while (*at != point)
+        at = &(*at)->next;
+    *at = point->next;
+    tt_snapshot_fini(&point->snapshot, &execution->rank);
+    free(point->remembered);
+    tt_pending_set_saved_free(point->pending_sets);
+    free(point);
+    report_earliest_point(points, &execution->rank);
+}
+
+enum tutti_err tt_simulation_save_point(struct tt_simulation_points *points, struct tutti_point **point,
+                                        struct tt_execution *execution)
+{
+    struct tt_simulation_point *kept = *point ? point_find(points, *point) : calloc(1, sizeof *kept);
+    if (!kept)
+        return tt_fail_memory();
+    struct tutti_point *handle = *point ? *point : next_handle();
+    if (!*point) {
+        kept->handle = handle;
+        kept->next = points->first;
+        points->first = kept;
+    }
+    enum tutti_err err = point_save(kept, execution);
+    if (err && !*point)
+        point_release(points, kept, execution);
+    if (!err)
+        *point = handle;
+    report_earliest_point(points, &execution->rank);
+    return err;
+}
+
+enum tutti_err tt_simulation_restore_point(const struct tt_simulation_points *points, const struct tutti_point *handle,
+                                           struct tt_execution *execution)
+{
+    const struct tt_simulation_point *point = point_find(points, handle);
+    struct tutti_recording *recording = tt_recording_find(&execution->rank.job->options);
+    struct tt_rank *rank = &execution->rank;
+    struct tt_sim *master = &execution->master;
+    unsigned long located = rank->stats->events_located, own_events = rank->own_events;
+    TRY(tt_snapshot_restore(&point->snapshot, rank));
+    rank->stats->events_located = located; /* what was done stays counted */
+    rank->own_events = own_events;
+    rank->target = rank->t;
+    TRY(tt_pending_set_restore_all(rank, point->pending_sets));
+    tt_rollback_list_restore(&master->remembered, point->remembered);
+    tt_outputs_invalidate(&master->outputs); /* to be read again where the units are */
+    tt_detector_invalidate(&master->detector);
+    if (recording)
+        tt_recording_cut(recording, point->rows);
+    return TUTTI_OK;
+}
+
+bool tt_simulation_has_point(const struct tt_simulation_points *points, const struct tutti_point *point)
+{
+    return point_find(points, point) != NULL;
+}
+
+void tt_simulation_release_point(struct tt_simulation_points *points, const struct tutti_point *point,
+                                 struct tt_execution *execution)
+{
+    struct tt_simulation_point *kept = point_find(points, point);
+    if (kept)
+        point_release(points, kept, execution);
+}
+
+void tt_simulation_free_points(struct tt_simulation_points *points, struct tt_execution *execution)
+{
+    while (points->first)
+        point_release(points, points->first, execution);
+}
+
+/* Points of a simulation as files: checkpoints (sim/checkpoint/checkpoint.h), as a run writes them. */
+
+struct checkpoint_content {
+    struct tt_state_packer packer;
+    struct tt_byte_writer identity, common;
+    struct tt_byte_writer *units;
+    struct tt_bytes *pieces;
+};
+
+static enum tutti_err simulation_files_pack(struct tutti_simulation *simulation, struct checkpoint_content *content)
+{
+    struct tt_execution *execution = &simulation->execution;
+    uint32_t count = execution->rank.member_count;
+    content->units = calloc((size_t)count + 1, sizeof *content->units);
+    content->pieces = calloc((size_t)count + 1, sizeof *content->pieces);
+    if (!content->units || !content->pieces)
+        return tt_fail_memory();
+    TRY(tt_packed_state_check_units(execution));
+    TRY(tt_run_identity_check(&simulation->job, &content->identity));
+    tt_packed_state_flush_counts(execution);
+    TRY(tt_packed_state_pack_common(execution, &content->common));
+    bool failed = content->common.failed;
+    for (uint32_t i = 0; i < count; i++) {
+        TRY(tt_packed_state_pack_unit(&content->packer, execution, i, &content->units[i]));
+        content->pieces[i] = tt_bytes_written(&content->units[i]);
+        failed = failed || content->units[i].failed;
+    }
+    return failed ? tt_fail_memory() : TUTTI_OK;
+}
+
+static void compose_checkpoint(const struct tutti_simulation *simulation, struct checkpoint_content *content,
+                               struct tt_byte_writer *file)
+{
+    const struct tt_checkpoint checkpoint = {.t = simulation->execution.rank.t,
+                                             .identity = tt_bytes_written(&content->identity),
+                                             .common = tt_bytes_written(&content->common),
+                                             .units = content->pieces,
+                                             .unit_count = simulation->execution.rank.member_count};
+    tt_checkpoint_encode_and_hash(file, &checkpoint);
+}
+
+static void simulation_files_release(struct tutti_simulation *simulation, struct checkpoint_content *content)
+{
+    tt_packed_state_fini_packer(&content->packer, &simulation->execution);
+    for (uint32_t i = 0; content->units && i < simulation->execution.rank.member_count; i++)
+        tt_bytes_fini(&content->units[i]);
+    free(content->units);
+    free(content->pieces);
+    tt_bytes_fini(&content->identity);
+    tt_bytes_fini(&content->common);
+    simulation->job.identity = (struct tt_bytes){0};
+}
+
+enum tutti_err tt_simulation_pack(struct tutti_simulation *simulation, struct tt_byte_writer *bytes)
+{
+    struct checkpoint_content content = {0};
+    struct tt_failure failure;
+    tt_fail_save(&failure, simulation_files_pack(simulation, &content));
+    if (!failure.err)
+        compose_checkpoint(simulation, &content, bytes);
+    simulation_files_release(simulation, &content);
+    if (!failure.err && bytes->failed)
+        return tt_fail_memory();
+    return tt_fail_restore(&failure);
+}
+
+static enum tutti_err write_point_file(struct tutti_simulation *simulation, struct tt_byte_writer *bytes,
+                                       const char *path)
+{
+    TRY(tt_simulation_pack(simulation, bytes));
+    char *absolute = tt_fs_absolute(path);
+    enum tutti_err err = absolute ? tt_checkpoint_write(absolute, bytes->bytes, bytes->size) : tt_fail_memory();
+    free(absolute);
+    return err;
+}
+
+enum tutti_err tutti_simulation_save_file(struct tutti_simulation *simulation, const char *path)
+{
+    struct tt_byte_writer bytes = {0};
+    TRY(tt_simulation_check(simulation, TUTTI_STAGE_STARTED, "save_file"));
+    enum tutti_err err = write_point_file(simulation, &bytes, path);
+    tt_bytes_fini(&bytes);
+    return err;
+}
+
+/* Before anything is touched. */
+static enum tutti_err simulation_files_check(struct tutti_simulation *simulation, struct tt_checkpoint *checkpoint)
+{
+    struct tt_byte_writer identity = {0};
+    simulation->job.resume = checkpoint;
+    enum tutti_err err = tt_run_identity_check(&simulation->job, &identity);
+    simulation->job.resume = NULL;
+    simulation->job.identity = (struct tt_bytes){0};
+    tt_bytes_fini(&identity);
+    return err;
+}
+
+static enum tutti_err simulation_files_unpack(struct tutti_simulation *simulation,
+                                              const struct tt_checkpoint *checkpoint)
+{
+    enum tutti_err err = tt_packed_state_unpack(&simulation->execution, checkpoint);
+    if (err)
+        simulation->stage = TUTTI_STAGE_FAILED;
+    return err;
+}
+
+/* The checkpoint goes; the error stays. */
+static enum tutti_err simulation_files_close_checkpoint(struct tt_checkpoint *checkpoint, enum tutti_err err)
+{
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    tt_checkpoint_free(checkpoint);
+    return tt_fail_restore(&failure);
+}
+
+enum tutti_err tt_simulation_unpack(struct tutti_simulation *simulation, struct tt_bytes bytes)
+{
+    struct tt_checkpoint *checkpoint;
+    TRY(tt_checkpoint_parse(&checkpoint, bytes.data, bytes.size, "the state"));
+    return simulation_files_close_checkpoint(checkpoint, simulation_files_unpack(simulation, checkpoint));
+}
+
+enum tutti_err tutti_simulation_restore_file(struct tutti_simulation *simulation, const char *path)
+{
+    struct tt_execution *execution = &simulation->execution;
+    struct tt_checkpoint *checkpoint;
+    bool kept;
+    TRY(tt_simulation_check(simulation, TUTTI_STAGE_STARTED, "restore_file"));
+    if (execution->observer.sink.output.format || execution->master.log)
+        return tt_fail(TUTTI_ERR_UNSUPPORTED,
+                       "tutti_simulation_restore_file: the %s has begun, and would jump; use a watcher",
+                       execution->master.log ? "step log" : "result file");
+    TRY(tt_checkpoint_read(&checkpoint, path, &kept));
+    enum tutti_err err = simulation_files_check(simulation, checkpoint);
+    if (!err)
+        err = simulation_files_unpack(simulation, checkpoint);
+    struct tutti_recording *recording = tt_recording_find(&simulation->job.options);
+    if (!err && recording)
+        tt_recording_cut_after(recording, execution->rank.t);
+    return simulation_files_close_checkpoint(checkpoint, err);
 }

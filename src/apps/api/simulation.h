@@ -5,11 +5,36 @@
 
 #include <tutti/simulation.h>
 
-#include "base/text.h"
-#include "apps/api/point.h"
-#include "sim/execution_run.h"
 #include "base/options/options.h"
+#include "base/text.h"
+#include "sim/execution_run.h"
 #include "sim/pending_set.h"
+
+/* A point between macro steps to go back to: what a snapshot holds, and what the master remembers from step to
+ * step (master->remembered). What follows is the same every time, to the bit. */
+
+/* A handle: never dereferenced, and of one point only, also when that is gone. */
+struct tutti_point;
+
+struct tt_simulation_point;
+
+/* All points of a run, so that they can be released with it. */
+struct tt_simulation_points {
+    struct tt_simulation_point *first;
+};
+
+bool tt_simulation_has_point(const struct tt_simulation_points *points, const struct tutti_point *point);
+/* Into *point, which is made, in `points`, if it is NULL, and used again else, where it has to be one of them. UNSUPPORTED, naming the unit and what it lacks. */
+TUTTI_CHECKED enum tutti_err tt_simulation_save_point(struct tt_simulation_points *points, struct tutti_point **point,
+                                                      struct tt_execution *execution);
+/* To one of `points`, any number of times. Rows that were recorded since then go. */
+TUTTI_CHECKED enum tutti_err tt_simulation_restore_point(const struct tt_simulation_points *points,
+                                                         const struct tutti_point *point,
+                                                         struct tt_execution *execution);
+/* While the units are alive; NULL, and one that is gone, are fine. */
+void tt_simulation_release_point(struct tt_simulation_points *points, const struct tutti_point *point,
+                                 struct tt_execution *execution);
+void tt_simulation_free_points(struct tt_simulation_points *points, struct tt_execution *execution);
 
 /* How far a simulation came. */
 enum tt_simulation_stage { TUTTI_STAGE_OPEN, TUTTI_STAGE_STARTED, TUTTI_STAGE_FAILED, TUTTI_STAGE_FINISHED };

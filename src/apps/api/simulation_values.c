@@ -7,7 +7,7 @@
 #include "base/number.h"
 #include "apps/api/simulation.h"
 #include "results/recorder.h"
-#include "model/system/number_value.h"
+#include "model/system/setting.h"
 
 /* ---- numbers ---- */
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "results/compare.h"
-#include "apps/describe/display_options.h"
+#include "apps/describe/describe.h"
 
 /* What was compared, and how. */
 struct tt_comparison_report {

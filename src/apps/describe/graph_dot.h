@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* graph_dot.h - what graph_dot.c (units, legend) and graph_arrows.c (connections) share. */
+/* graph_dot.h - what graph_dot.c (units, legend) and graph_dot.c (connections) share. */
 #ifndef TT_APPS_DESCRIBE_GRAPH_DOT_H
 #define TT_APPS_DESCRIBE_GRAPH_DOT_H
 

@@ -3,8 +3,8 @@
 #ifndef TT_APPS_PACK_EXPOSED_H
 #define TT_APPS_PACK_EXPOSED_H
 
-#include "sim/job/job.h"
 #include "apps/pack/packed_table.h"
+#include "sim/job/job.h"
 
 struct tt_exposed {
     struct tt_packed_row row;
@@ -13,14 +13,14 @@ struct tt_exposed {
     uint32_t port;                /* of system->inputs or outputs; TUTTI_NONE: it is a variable of a unit */
     const struct tt_conversion *conversion;
     const struct tt_unit_def *unit; /* NULL: none */
-    bool local;                     /* only Model Exchange asks for it (exposed_states.h) */
+    bool local;                     /* only Model Exchange asks for it (exposed.h) */
     size_t derivative_of;           /* the place of a state; SIZE_MAX: it is none of one */
 };
 
 struct tt_exposed_list {
     struct tt_exposed *items;
     size_t count, room;
-    /* Of a system that is packed for Model Exchange, too (exposed_states.h). */
+    /* Of a system that is packed for Model Exchange, too (exposed.h). */
     bool exchange;
     size_t *derivatives; /* the places of all derivatives, in the order of the states */
     size_t derivative_count, derivative_room;
@@ -47,5 +47,22 @@ TUTTI_CHECKED enum tutti_err tt_exposed_add(struct tt_exposed_list *list, const 
 size_t tt_exposed_index(const struct tt_job *job, const struct tt_end *end);
 /* The place of a variable of a unit (its first element); SIZE_MAX: it is not there. */
 size_t tt_exposed_find(const struct tt_exposed_list *list, uint32_t component, uint32_t variable);
+
+/* What a packed system has besides if it is an FMU for Model Exchange, too: the states of its units and their derivatives, as local variables, and
+ * by FMI 3.0 event indicators.
+ *
+ * It is one if all its units are run by Model Exchange, and their equations are all there is: the importer's solver then has all states in one vector, as
+ * `--coupling strong` has. Their order is that of sim/coupling/joint_units.h: units by name. */
+
+/* Adds them, if it is one (list->exchange). */
+TUTTI_CHECKED enum tutti_err tt_exposed_add_states(struct tt_exposed_list *list, const struct tt_job *job,
+                                                   unsigned fmi);
+
+/* The kind of unit that a component becomes, and its own step; 0: none. */
+TUTTI_CHECKED enum tutti_err tt_exposed_find_kind(const struct tt_job *job, uint32_t component,
+                                                  const struct tt_unit_kind **kind, double *step);
+
+/* Averages over a step are over those of the importer: ARGUMENT for several components with a control that makes other steps. */
+TUTTI_CHECKED enum tutti_err tt_exposed_check_averages(const struct tt_job *job);
 
 #endif

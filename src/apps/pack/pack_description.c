@@ -3,15 +3,15 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tutti/run.h>
 
+#include "apps/pack/exposed.h"
 #include "base/number.h"
-#include "apps/pack/dependencies.h"
-#include "apps/pack/naming.h"
-#include "apps/pack/exposed_states.h"
+#include "base/vector.h"
 #include "model/ssp/tree.h"
 
 struct pack_xml_writer {
@@ -555,4 +555,201 @@ enum tutti_err tt_pack_description_write_table(const struct tt_pack_description 
     tt_text_append(out, text);
     free(text);
     return out->failed ? tt_fail_memory() : TUTTI_OK;
+}
+
+/* Unknowns of units that are still to be looked at, each once. */
+struct dependency_walk {
+    const struct tt_exposed_list *list;
+    const struct tt_system *system;
+    struct tt_dependencies *depends;
+    struct tt_end *ends;
+    size_t count, room;
+};
+
+static enum tutti_err dependencies_visit(struct dependency_walk *walk, uint32_t component, uint32_t variable)
+{
+    for (size_t i = 0; i < walk->count; i++)
+        if (walk->ends[i].component == component && walk->ends[i].variable == variable)
+            return TUTTI_OK;
+    if (!tt_vector_reserve(&walk->ends, &walk->room, walk->count + 1, sizeof *walk->ends))
+        return tt_fail_memory();
+    walk->ends[walk->count++] = (struct tt_end){.component = component, .variable = variable};
+    return TUTTI_OK;
+}
+
+/* An input of a unit: it is one of the FMU's, or gets its value from outputs of units. */
+static enum tutti_err dependencies_follow_input(struct dependency_walk *walk, uint32_t component, uint32_t variable)
+{
+    uint32_t count;
+    const struct tt_connection *first = tt_system_connections_to(walk->system, component, variable, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (first[i].from.component != TUTTI_NONE) {
+            TRY(dependencies_visit(walk, first[i].from.component, first[i].from.variable));
+            continue;
+        }
+        for (size_t e = 0; e < walk->list->count; e++)
+            if (walk->list->items[e].port == first[i].from.variable &&
+                walk->list->items[e].row.role == TUTTI_PACKED_INPUT)
+                walk->depends->items[e] = true;
+    }
+    for (size_t e = 0; e < walk->list->count; e++) {
+        const struct tt_exposed *item = &walk->list->items[e];
+        if (item->port == TUTTI_NONE && item->row.role == TUTTI_PACKED_INPUT && item->component == component &&
+            item->variable == variable)
+            walk->depends->items[e] = true;
+    }
+    return TUTTI_OK;
+}
+
+/* A state of a unit, by itself (TUTTI_NONE: all of the unit's). */
+static void dependencies_follow_states(struct dependency_walk *walk, uint32_t component, uint32_t variable)
+{
+    for (size_t k = 0; k < walk->list->derivative_count; k++) {
+        size_t state = walk->list->items[walk->list->derivatives[k]].derivative_of;
+        const struct tt_exposed *item = &walk->list->items[state];
+        if (item->component == component && (variable == TUTTI_NONE || item->variable == variable))
+            walk->depends->items[state] = true;
+    }
+}
+
+/* Something that an unknown of a unit follows. */
+static enum tutti_err dependencies_follow(struct dependency_walk *walk, uint32_t component, uint32_t variable)
+{
+    const struct tt_var *var = &walk->system->components[component].fmu->desc->vars[variable];
+    if (var->causality == TUTTI_INPUT)
+        return dependencies_follow_input(walk, component, variable);
+    if (var->causality == TUTTI_INDEPENDENT)
+        walk->depends->time = true;
+    dependencies_follow_states(walk, component, variable);
+    return TUTTI_OK;
+}
+
+static const struct tt_unknown *dependencies_find_unknown(const struct tt_unknowns *among, uint32_t variable)
+{
+    for (uint32_t i = 0; i < among->count; i++)
+        if (among->items[i].variable == variable)
+            return &among->items[i];
+    return NULL;
+}
+
+static enum tutti_err dependencies_follow_all(struct dependency_walk *walk, uint32_t component)
+{
+    const struct tt_description *desc = walk->system->components[component].fmu->desc;
+    for (uint32_t v = 0; v < desc->var_count; v++)
+        if (desc->vars[v].causality == TUTTI_INPUT)
+            TRY(dependencies_follow_input(walk, component, v));
+    dependencies_follow_states(walk, component, TUTTI_NONE);
+    walk->depends->time = true;
+    return TUTTI_OK;
+}
+
+/* What the model structure says that an unknown follows; everything, where it says nothing. A state follows itself. */
+static enum tutti_err dependencies_expand(struct dependency_walk *walk, const struct tt_end *end)
+{
+    const struct tt_description *desc = walk->system->components[end->component].fmu->desc;
+    const struct tt_unknown *unknown =
+        end->variable == TUTTI_NONE ? NULL : dependencies_find_unknown(&desc->outputs, end->variable);
+    if (!unknown && end->variable != TUTTI_NONE)
+        unknown = dependencies_find_unknown(&desc->derivatives, end->variable);
+    if (!unknown || !unknown->has_dependencies)
+        return dependencies_follow_all(walk, end->component);
+    for (uint32_t i = 0; i < unknown->dependency_count; i++)
+        TRY(dependencies_follow(walk, end->component, unknown->dependencies[i]));
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_pack_description_dependencies(const struct tt_exposed_list *list, const struct tt_job *job,
+                                                const struct tt_exposed *unknown, struct tt_dependencies *depends)
+{
+    struct dependency_walk walk = {.list = list, .system = job->system, .depends = depends};
+    bool indicators = unknown->row.role == TUTTI_PACKED_INDICATOR; /* of which nothing is told */
+    memset(depends->items, 0, list->count * sizeof *depends->items);
+    depends->time = false;
+    enum tutti_err err = dependencies_visit(&walk, unknown->component, indicators ? TUTTI_NONE : unknown->variable);
+    for (size_t i = 0; i < walk.count && !err; i++) {
+        struct tt_end end = walk.ends[i];
+        err = dependencies_expand(&walk, &end);
+    }
+    free(walk.ends);
+    return err;
+}
+
+/* Each of these passes one part of a name, and returns what follows; NULL: there is no such part. */
+
+static bool naming_is_letter(char c)
+{
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool naming_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static const char *skip_name_number(const char *at)
+{
+    if (!naming_is_digit(*at))
+        return NULL;
+    while (naming_is_digit(*at))
+        at++;
+    return at;
+}
+
+static const char *skip_quoted_name(const char *at)
+{
+    static const char marks[] = "!#$%&()*+,-./:;<>=?@[]^{}|~ ", escapes[] = "'\"?\\abfnrtv";
+    const char *begin = ++at;
+    for (; *at != '\''; at++) {
+        if (*at == '\\' && at[1] && strchr(escapes, at[1]))
+            at++;
+        else if (*at == '\0' || !(naming_is_letter(*at) || naming_is_digit(*at) || strchr(marks, *at)))
+            return NULL;
+    }
+    return at > begin ? at + 1 : NULL;
+}
+
+static const char *skip_plain_name(const char *at)
+{
+    if (!naming_is_letter(*at))
+        return NULL;
+    while (naming_is_letter(*at) || naming_is_digit(*at))
+        at++;
+    return at;
+}
+
+/* "[1,2]", if there is one. */
+static const char *skip_name_indices(const char *at)
+{
+    if (*at != '[')
+        return at;
+    do
+        at = skip_name_number(at + 1);
+    while (at && *at == ',');
+    return at && *at == ']' ? at + 1 : NULL;
+}
+
+static const char *skip_name_identifier(const char *at)
+{
+    for (;;) {
+        at = *at == '\'' ? skip_quoted_name(at) : skip_plain_name(at);
+        at = at ? skip_name_indices(at) : NULL;
+        if (!at || *at != '.')
+            return at;
+        at++;
+    }
+}
+
+/* "x)" or "x,2)". */
+static const char *skip_name_derivative(const char *at)
+{
+    at = skip_name_identifier(at);
+    if (at && *at == ',')
+        at = skip_name_number(at + 1);
+    return at && *at == ')' ? at + 1 : NULL;
+}
+
+bool tt_pack_description_is_structured(const char *name)
+{
+    const char *end = strncmp(name, "der(", 4) == 0 ? skip_name_derivative(name + 4) : skip_name_identifier(name);
+    return end && *end == '\0';
 }

@@ -3,8 +3,10 @@
 #ifndef TT_APPS_PACK_PACK_DESCRIPTION_H
 #define TT_APPS_PACK_PACK_DESCRIPTION_H
 
-#include "base/text.h"
+#include <stdbool.h>
+
 #include "apps/pack/exposed.h"
+#include "base/text.h"
 
 struct tt_pack_description {
     const struct tt_job *job;
@@ -18,5 +20,25 @@ TUTTI_CHECKED enum tutti_err tt_pack_description_write(const struct tt_pack_desc
 /* What tt_packed_table_read reads. */
 TUTTI_CHECKED enum tutti_err tt_pack_description_write_table(const struct tt_pack_description *description,
                                                              struct tt_text *out);
+
+/* Which variables of a packed system follow which others at once: through units whose outputs follow their inputs, and the connections
+ * between them. */
+
+/* What an unknown follows. */
+struct tt_dependencies {
+    bool *items; /* per item of the list, of which only inputs and states are; room is the caller's */
+    bool time;   /* the independent variable */
+};
+
+/* Of an output, a derivative, or the indicators of a unit. States are told of a system that is packed for Model Exchange only. MEMORY. */
+TUTTI_CHECKED enum tutti_err tt_pack_description_dependencies(const struct tt_exposed_list *list,
+                                                              const struct tt_job *job,
+                                                              const struct tt_exposed *unknown,
+                                                              struct tt_dependencies *depends);
+
+/* Are names structured as FMI 2.0.4, 2.2.9, and FMI 3.0.1, 2.4.7.5, have it? */
+
+/* "a.b[1,2].'c d'", "der(a.x)", "der(a.x,2)". */
+bool tt_pack_description_is_structured(const char *name);
 
 #endif

@@ -19,10 +19,10 @@
 #include "base/module.h"
 #include "base/tempdir.h"
 #include "base/vector.h"
-#include "fmu/binary/needed.h"
+#include "fmu/binary/binary.h"
 #include "apps/pack/pack_description.h"
-#include "apps/pack/exposed_states.h"
-#include "fmu/archive/zip_writer.h"
+#include "apps/pack/exposed.h"
+#include "fmu/archive/zip.h"
 
 #define MODULE "tutti_packed.so"
 #define SYSTEM "resources/" TUTTI_PACKED_SYSTEM

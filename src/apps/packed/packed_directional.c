@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/analyze/linear_collection.h"
+#include "apps/analyze/coupled_linear.h"
 #include "apps/packed/packed_equations.h"
 #include "apps/packed/packed_instance.h"
-#include "sim/start/signal_links.h"
+#include "sim/start/linear_model.h"
 
 /* All units at one point, as one linear system. */
 struct tt_packed_directional {

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "apps/describe/drawing.h"
-#include "apps/plot/picture_layout.h"
+#include "apps/plot/gnuplot_script.h"
 
 /* ---- options ---- */
 

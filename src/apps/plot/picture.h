@@ -3,7 +3,7 @@
 #ifndef TT_APPS_PLOT_PICTURE_H
 #define TT_APPS_PLOT_PICTURE_H
 
-#include "apps/describe/display_options.h"
+#include "apps/describe/describe.h"
 #include "apps/plot/plot.h"
 
 /* Texts are borrowed from `given`. tt_plot_options_fini follows in any case. ARGUMENT. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plot.h - a picture of results: panels with axes and curves.
  *
- * Variables are chosen (trace_choice.c), read and thinned out to what a picture can show (traces.c, line.c), put into
+ * Variables are chosen (traces.c), read and thinned out to what a picture can show (traces.c, line.c), put into
  * panels (panels.c, steps.c) and handed to gnuplot as a script (gnuplot_script.c, picture.c), or drawn with characters by the command. */
 #ifndef TT_APPS_PLOT_PLOT_H
 #define TT_APPS_PLOT_PLOT_H
@@ -99,7 +99,7 @@ TUTTI_CHECKED enum tutti_err tt_plot_add_curve(struct tt_plot_panel *panel, stru
 /* New, empty, and the plot's; NULL: out of memory. */
 struct tt_plot_curve_data *tt_plot_new_data(struct tt_plot *plot);
 
-/* trace_choice.c: which variables there are, and which of them are meant. */
+/* traces.c: which variables there are, and which of them are meant. */
 TUTTI_CHECKED enum tutti_err tt_plot_traces_list(struct tt_plot *plot);
 /* Says so if two results have what is drawn in different units. */
 void tt_plot_traces_warn_of_units(const struct tt_plot *plot);

@@ -2,6 +2,7 @@
 #include "apps/study/estimate.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,12 @@
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/options/option_words.h"
-#include "results/recorder.h"
-#include "solve/fit.h"
-#include "solve/fit_minimise.h"
 #include "model/ssp/edit.h"
+#include "results/recorder.h"
+#include "sim/job/integration.h"
+#include "solve/fit.h"
+#include "solve/matrix.h"
+#include "unit/unit.h"
 
 #define NAMED(name, word, text) METHOD_##name,
 enum estimate_method { TUTTI_FIT_METHODS(NAMED) };
@@ -567,4 +570,202 @@ struct tutti_estimation_summary tutti_estimation_sum_up(const struct tutti_estim
                                              .parameters = estimation->count,
                                              .converged = estimation->found.end == TUTTI_FIT_CONVERGED,
                                              .sensitivities = estimation->has_forward};
+}
+
+/* ---- what is recorded ---- */
+
+/* "d(NAME)/d(PARAMETER)": each has its column, or there is none of them. */
+static enum tutti_err forward_set_columns(void *context, const struct tutti_recorded *shown, size_t count)
+{
+    struct tt_sensitivity_run *forward = context;
+    const struct tt_rerun *trial = &forward->trial;
+    struct tt_text name = {0};
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = 0; i < forward->name_count * trial->name_count && !err; i++) {
+        size_t c = 0;
+        name.length = 0;
+        tt_text_printf(&name, "d(%s)/d(%s)", forward->names[i / trial->name_count],
+                       trial->names[i % trial->name_count]);
+        while (c < count && !name.failed && strcmp(shown[c].name, name.text) != 0)
+            c++;
+        if (name.failed || c == count)
+            err = name.failed ? tt_fail_memory()
+                              : tt_fail(TUTTI_ERR_UNSUPPORTED, "'%s' is not known of this FMU", name.text);
+        forward->columns[i] = c;
+    }
+    tt_text_fini(&name);
+    if (!err && !forward->row) {
+        forward->row = calloc(count, sizeof *forward->row);
+        err = forward->row ? TUTTI_OK : tt_fail_memory();
+    }
+    forward->column_count = count;
+    return err;
+}
+
+static enum tutti_err forward_store_row(void *context, double t, const double *wanted, const double *all)
+{
+    struct tt_sensitivity_run *forward = context;
+    (void)wanted;
+    forward->t = t;
+    memcpy(forward->row, all, forward->column_count * sizeof *all);
+    return TUTTI_OK;
+}
+
+/* ---- from outside ---- */
+
+/* Differences of another method's runs are not what is looked for: the FMU has to run by Model Exchange by itself. */
+static enum tutti_err forward_check_interface(const struct tt_job *job, const struct tutti_run_options *options)
+{
+    const struct tt_unit_kind *kind;
+    if (!tt_system_is_alone(job->system))
+        return tt_fail(TUTTI_ERR_UNSUPPORTED, "sensitivities are for one FMU");
+    TRY(tt_integration_find_interface(options, job->system->fmus[0], true, &kind));
+    return kind->interface == TUTTI_ME ? TUTTI_OK
+                                       : tt_fail(TUTTI_ERR_UNSUPPORTED, "sensitivities are for Model Exchange");
+}
+
+enum tutti_err tt_estimate_forward_open(struct tt_sensitivity_run *forward, const struct tutti_run_options *options,
+                                        const char **parameters, size_t parameter_count, const double *values,
+                                        const char *const *names, size_t name_count)
+{
+    *forward = (struct tt_sensitivity_run){.options = *options, .names = names, .name_count = name_count};
+    forward->columns = tt_arena_array(&forward->arena, name_count * parameter_count + 1, sizeof *forward->columns);
+    if (!forward->columns)
+        return tt_fail_memory();
+    forward->options.sensitivitys = (const char *const *)parameters;
+    forward->options.sensitivity_count = parameter_count;
+    forward->options.has_output_step = false;
+    forward->options.records = NULL;
+    forward->options.record_count = 0;
+    forward->options.log = NULL;
+    TRY(tt_rerun_open(&forward->trial, &forward->options, parameters, parameter_count, values));
+    forward->trial.sink =
+        (struct tt_rerun_sink){.context = forward, .columns = forward_set_columns, .row = forward_store_row};
+    return forward_check_interface(&forward->trial.simulation->job, options);
+}
+
+void tt_estimate_forward_close(struct tt_sensitivity_run *forward)
+{
+    tt_rerun_close(&forward->trial);
+    tt_arena_fini(&forward->arena);
+    free(forward->row);
+    *forward = (struct tt_sensitivity_run){0};
+}
+
+enum tutti_err tt_estimate_forward_run(struct tt_sensitivity_run *forward, const double *values, const double *times,
+                                       size_t count, double *derivatives)
+{
+    struct tutti_simulation *simulation = forward->trial.simulation;
+    size_t width = forward->name_count * forward->trial.name_count;
+    TRY(tt_rerun_start(&forward->trial, values, NULL));
+    for (size_t r = 0; r < count; r++) {
+        if (times[r] > tutti_simulation_time(simulation))
+            TRY(tutti_simulation_advance(simulation, times[r]));
+        if (forward->t != times[r])
+            return tt_fail(TUTTI_ERR_UNSUPPORTED, "there is no row of the sensitivities at t = %s", NUMBER(times[r]));
+        for (size_t i = 0; i < width; i++) {
+            derivatives[r * width + i] = forward->row[forward->columns[i]];
+            if (!isfinite(derivatives[r * width + i]))
+                return tt_fail(TUTTI_ERR_SOLVER, "a sensitivity is no number at t = %s", NUMBER(times[r]));
+        }
+    }
+    return TUTTI_OK;
+}
+
+/* How sure estimated parameters are. With J the Jacobian of the weighted residuals at the best place and s^2 = |r|^2 / (m - rank J), their covariance is
+ * s^2 (J'J)^-1 (Seber, Wild: Nonlinear Regression, 1989, eq. 5.10), here by the singular values of J: directions whose singular value is not larger than the
+ * error of J itself (Weyl: no singular value moves further than |dJ|) are not determined by the data, and have no error. */
+
+static const double CONFIDENCE = 0.95;
+
+struct estimate_uncertainty {
+    size_t n, m;
+    double *r, *jacobian, *other, *singular, *right;
+};
+
+/* J as good as it can be had, and by differences of another size; their distance says how good the better one is. */
+static enum tutti_err compare_two_jacobians(struct tutti_estimation *e, const struct tt_fit_problem *problem,
+                                            const double *x, struct estimate_uncertainty *j, double *error)
+{
+    bool good;
+    size_t unused = 0; /* e->found counts */
+    TRY(problem->evaluate(e, x, j->r, &good));
+    if (good)
+        TRY(tt_fit_jacobian(problem, x, j->r, j->jacobian, &unused, &good));
+    if (good)
+        TRY(tt_fit_differences(problem, x, j->r, 2 * problem->difference, j->other, &unused, &good));
+    if (!good)
+        return tt_fail_context(tt_fail_restore(&e->reason), "around the best values, whose errors are looked at");
+    double sum = 0, size = 0;
+    for (size_t i = 0; i < j->n * j->m; i++) {
+        double d = j->jacobian[i] - j->other[i];
+        sum += d * d;
+        size += j->jacobian[i] * j->jacobian[i];
+    }
+    *error = sqrt(sum) + 100 * DBL_EPSILON * sqrt(size);
+    return TUTTI_OK;
+}
+
+static void store_null_directions(struct tutti_estimation *e, const struct estimate_uncertainty *j, size_t rank)
+{
+    e->direction_count = j->n - rank;
+    for (size_t d = rank; d < j->n; d++)
+        for (size_t k = 0; k < j->n; k++)
+            e->directions[(d - rank) * j->n + k] = j->right[d * j->n + k];
+}
+
+static void compute_standard_errors(struct tutti_estimation *e, const struct estimate_uncertainty *j, size_t rank)
+{
+    e->freedom = (double)j->m - (double)rank;
+    e->variance = e->freedom > 0 ? e->found.cost / e->freedom : NAN;
+    double interval = e->freedom > 0 ? tt_fit_student_interval(CONFIDENCE, e->freedom) : NAN;
+    for (size_t i = 0; i < j->n; i++) {
+        double lost = 0;
+        for (size_t d = rank; d < j->n; d++)
+            lost += j->right[d * j->n + i] * j->right[d * j->n + i];
+        e->fitted[i].determined = lost < 1e-4;
+        for (size_t k = 0; k < j->n; k++) {
+            double sum = 0;
+            for (size_t d = 0; d < rank; d++)
+                sum += j->right[d * j->n + i] * j->right[d * j->n + k] / (j->singular[d] * j->singular[d]);
+            e->covariance[i * j->n + k] = e->variance * sum * e->fitted[i].scale * e->fitted[k].scale;
+        }
+    }
+    for (size_t i = 0; i < j->n; i++) {
+        bool known = e->fitted[i].determined;
+        e->fitted[i].error = known ? sqrt(e->covariance[i * j->n + i]) : NAN;
+        e->fitted[i].half = known ? interval * e->fitted[i].error : NAN;
+        for (size_t k = 0; k < j->n; k++) /* told, not a number */
+            if (!known || !e->fitted[k].determined)
+                e->covariance[i * j->n + k] = NAN;
+    }
+}
+
+static enum tutti_err compute_covariance(struct tutti_estimation *e, const struct tt_fit_problem *problem,
+                                         const double *x, struct estimate_uncertainty *j)
+{
+    double error = 0;
+    size_t rank = 0;
+    TRY(compare_two_jacobians(e, problem, x, j, &error));
+    TRY(tt_matrix_svd(j->jacobian, j->m, j->n, j->singular, j->right));
+    while (rank < j->n && j->singular[rank] > error)
+        rank++;
+    store_null_directions(e, j, rank);
+    compute_standard_errors(e, j, rank);
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_estimate_assess(struct tutti_estimation *e, const struct tt_fit_problem *problem, const double *x)
+{
+    size_t n = problem->unknowns, m = problem->residuals;
+    double *memory = calloc(m + 2 * n * m + n + n * n, sizeof *memory);
+    if (!memory)
+        return tt_fail_memory();
+    struct estimate_uncertainty j = {.n = n, .m = m, .r = memory, .jacobian = memory + m};
+    j.other = j.jacobian + n * m;
+    j.singular = j.other + n * m;
+    j.right = j.singular + n;
+    enum tutti_err err = compute_covariance(e, problem, x, &j);
+    free(memory);
+    return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* apps/study/sweep_journal.h - the runs of a sweep that are over, in a file: whatever ends the sweep, it goes on from there.
  *
- * The file begins with what sweep it is of; then records (apps/study/run_record.h), each with its size and digest in front. A record that is not whole was being
+ * The file begins with what sweep it is of; then records (apps/study/sweep_worker.h), each with its size and digest in front. A record that is not whole was being
  * written when the sweep ended: it is cut off. */
 #ifndef TT_APPS_STUDY_SWEEP_JOURNAL_H
 #define TT_APPS_STUDY_SWEEP_JOURNAL_H

@@ -14,14 +14,14 @@
 
 #include "base/wall_clock.h"
 #include "base/fs.h"
-#include "base/child_signals.h"
+#include "base/child.h"
 #include "base/log.h"
 #include "apps/api/simulation.h"
 #include "run/confined.h"
-#include "run/lost.h"
+#include "run/supervision.h"
 #include "run/fmu_process.h"
 #include "fmu/process/exit_message.h"
-#include "apps/study/worker_backend.h"
+#include "apps/study/worker_pool.h"
 
 struct forked_child {
     pid_t pid; /* 0: none */

@@ -6,14 +6,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "apps/describe/json.h"
+#include "apps/web/routes.h"
+#include "base/child.h"
 #include "base/wall_clock.h"
-#include "base/child_signals.h"
-#include "apps/web/command_options.h"
 
 enum { LARGEST_OUTPUT = 256 << 20, LONGEST_COMPLAINT = 4000 };
 static const double LONGEST = 120; /* seconds that a question may take */
@@ -226,4 +228,108 @@ enum tutti_err tt_command_start(const struct tt_command *command, const char *wh
     enum tutti_err err = command_spawn(command, &actions, pid);
     posix_spawn_file_actions_destroy(&actions);
     return err;
+}
+
+/* proc(5): "PID (NAME) STATE ...", of which the 22nd field is the time; a name may have blanks and brackets. */
+void tt_command_process_start(pid_t pid, char out[32])
+{
+    enum { STATE = 3, BIRTH = 22 };
+    char path[64];
+    FILE *file;
+    out[0] = '\0';
+    snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    file = fopen(path, "re");
+    char text[1024] = "";
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[size] = '\0';
+    char *rest = strrchr(text, ')'), *field = rest ? strtok_r(rest + 1, " ", &rest) : NULL;
+    bool ended = field && (*field == 'Z' || *field == 'X');
+    for (int number = STATE; field && number < BIRTH; number++)
+        field = strtok_r(NULL, " ", &rest);
+    if (field && !ended)
+        snprintf(out, 32, "%.31s", field);
+}
+
+bool tt_command_is_running(pid_t pid, const char *birth)
+{
+    char now[32];
+    tt_command_process_start(pid, now);
+    return now[0] && birth && strcmp(now, birth) == 0;
+}
+
+/* The options of a run that the page offers: those that say what is computed and where on this machine. Options that name files outside of the
+ * folder, other machines, or what code of FMUs may do, are for the command line only. */
+
+bool tt_command_offers_option(const struct tt_option *option)
+{
+    static const char *const EXCLUDED[] = {"nodes",  "mpi",    "key",  "confine", "allow",
+                                           "limits", "output", "live", "file"};
+    if (!(option->commands & TUTTI_IN_RUN) || option->group == TUTTI_GROUP_NONE ||
+        option->group == TUTTI_GROUP_FEDERATION || option->group == TUTTI_GROUP_GOING_ON)
+        return false;
+    if (option->files && strcmp(option->name, "input") != 0)
+        return false;
+    for (size_t i = 0; i < sizeof EXCLUDED / sizeof *EXCLUDED; i++)
+        if (strcmp(option->name, EXCLUDED[i]) == 0)
+            return false;
+    return true;
+}
+
+static json_t *command_options_words_json(const struct tutti_option_word *words)
+{
+    json_t *list = json_array();
+    for (; words && words->name; words++)
+        tt_json_append(&list, json_pack("{s:s, s:s*}", "word", words->name, "help", words->text));
+    return list;
+}
+
+static json_t *option_json(const struct tt_option *option)
+{
+    static const char *const kinds[] = {
+        [TUTTI_OPTION_FLAG] = "flag", [TUTTI_OPTION_COUNT] = "count", [TUTTI_OPTION_NUMBER] = "number",
+        [TUTTI_OPTION_TIME] = "time", [TUTTI_OPTION_TEXT] = "text",   [TUTTI_OPTION_TEXTS] = "texts",
+        [TUTTI_OPTION_STEP] = "step", [TUTTI_OPTION_UNITS] = "units", [TUTTI_OPTION_CHOICE] = "choice"};
+    static const char *const groups[] = {[TUTTI_GROUP_NONE] = "",
+                                         [TUTTI_GROUP_MODEL] = "model",
+                                         [TUTTI_GROUP_TIMES] = "times",
+                                         [TUTTI_GROUP_ACCURACY] = "accuracy",
+                                         [TUTTI_GROUP_COUPLING] = "coupling",
+                                         [TUTTI_GROUP_WHERE] = "where",
+                                         [TUTTI_GROUP_GOING_ON] = "",
+                                         [TUTTI_GROUP_FEDERATION] = "",
+                                         [TUTTI_GROUP_RESULTS] = "results"};
+    json_t *json = json_object();
+    tt_json_set(&json, "name", json_string(option->name));
+    tt_json_set(&json, "kind", json_string(kinds[option->kind]));
+    tt_json_set(&json, "group", json_string(groups[option->group]));
+    tt_json_set(&json, "argument", option->argument ? json_string(option->argument) : json_null());
+    tt_json_set(&json, "default",
+                option->words       ? json_string(option->words[0].name)
+                : option->otherwise ? json_string(option->otherwise)
+                                    : json_null());
+    tt_json_set(&json, "words", command_options_words_json(option->words));
+    tt_json_set(&json, "help", json_string(option->help ? option->help : ""));
+    tt_json_set(&json, "annotation",
+                option->annotation == TUTTI_OF_UNIT     ? json_string("unit")
+                : option->annotation == TUTTI_OF_SYSTEM ? json_string("system")
+                                                        : json_null());
+    tt_json_set(&json, "repeatable",
+                json_boolean(option->kind == TUTTI_OPTION_TEXTS || option->kind == TUTTI_OPTION_STEP ||
+                             option->kind == TUTTI_OPTION_UNITS));
+    return json;
+}
+
+enum tutti_err tt_command_list_options(struct tt_web_site *site, const struct tt_web_request *request,
+                                       struct tt_http_response *answer)
+{
+    json_t *list = json_array();
+    (void)site;
+    (void)request;
+    for (const struct tt_option *option = tt_options; option->name; option++)
+        if (tt_command_offers_option(option))
+            tt_json_append(&list, option_json(option));
+    tt_response_json(answer, 200, list);
+    return TUTTI_OK;
 }

@@ -4,10 +4,12 @@
 #define TT_APPS_WEB_COMMAND_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
-#include "base/text.h"
 #include "apps/web/served_folder.h"
+#include "base/options/options.h"
+#include "base/text.h"
 
 /* Zeroed is empty. */
 struct tt_command {
@@ -30,5 +32,15 @@ TUTTI_CHECKED enum tutti_err tt_command_query(const struct tt_command *command, 
 /* Starts it in the folder `where`, in a session of its own, so that it outlives this process; what it prints goes to `log`. */
 TUTTI_CHECKED enum tutti_err tt_command_start(const struct tt_command *command, const char *where, const char *log,
                                               pid_t *pid);
+
+/* A process that was started before, and may be gone: its number may be another's by now, which began at another time. */
+
+/* When it began, in the kernel's words; "" if there is no such process, or it has ended. */
+void tt_command_process_start(pid_t pid, char out[32]);
+bool tt_command_is_running(pid_t pid, const char *birth); /* birth: NULL if it is not known */
+
+/* The options of a run that the page may set. */
+
+bool tt_command_offers_option(const struct tt_option *option);
 
 #endif

@@ -15,7 +15,7 @@
 #include "fmu/fmu.h"
 #include "apps/describe/json.h"
 #include "apps/web/reader_process.h"
-#include "apps/web/site.h"
+#include "apps/web/routes.h"
 
 enum { MOST_ENTRIES = 10000 };
 

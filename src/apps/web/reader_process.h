@@ -6,7 +6,7 @@
 #ifndef TT_APPS_WEB_READER_PROCESS_H
 #define TT_APPS_WEB_READER_PROCESS_H
 
-#include "apps/web/site.h"
+#include "apps/web/routes.h"
 
 struct tt_reader_process;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
+#include "apps/web/routes.h"
 
-#include "apps/web/site.h"
+#include <string.h>
 
 enum { SMALL = 65536, DOCUMENT = 32 << 20, UPLOAD = 512 << 20 };
 

@@ -15,7 +15,7 @@
 #include "base/number.h"
 #include "results/result.h"
 #include "apps/describe/json.h"
-#include "apps/web/child_start.h"
+#include "apps/web/command.h"
 #include "apps/web/upstream.h"
 
 enum { MOST_MESSAGES = 200 };

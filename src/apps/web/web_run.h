@@ -15,7 +15,7 @@
 
 #include <jansson.h>
 
-#include "apps/web/site.h"
+#include "apps/web/routes.h"
 
 #define TUTTI_WEB_ATTACHED "attached" /* the id of the run that --attach names */
 

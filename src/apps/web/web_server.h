@@ -9,6 +9,7 @@
 #include <signal.h>
 
 #include "apps/web/asset_plan.h"
+#include "run/net/http.h"
 
 struct tt_web_server;
 
@@ -19,5 +20,11 @@ const char *tt_web_server_url(const struct tt_web_server *web);
 /* Serves, until *ended is not 0. */
 TUTTI_CHECKED enum tutti_err tt_web_server_run(struct tt_web_server *web, const volatile sig_atomic_t *ended);
 void tt_web_server_close(struct tt_web_server *web); /* NULL is fine */
+
+/* The files of the page, as they are sent: packed, with what keeps a page from doing more than it should. */
+
+/* False: there is no such file. */
+bool tt_web_server_send_page(const struct tt_web_server_plan *plan, const struct tt_http_request *request,
+                             struct tt_http_response *answer);
 
 #endif

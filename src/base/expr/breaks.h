@@ -3,8 +3,10 @@
 #ifndef TT_BASE_EXPR_BREAKS_H
 #define TT_BASE_EXPR_BREAKS_H
 
-#include "base/vector.h"
+#include <stdint.h>
+
 #include "base/expr/expression.h"
+#include "base/vector.h"
 
 /* The breaks of one expression that are known: all those after `from` up to `until`. Zeroed but for the expression and the span is a
  * beginning. */
@@ -27,5 +29,13 @@ double tt_breaks_next(struct tt_breaks *breaks, double t, bool jumps);
 
 /* The time next to t on the side that is asked for if there is a break at t; otherwise t. */
 double tt_breaks_offset_time(struct tt_breaks *breaks, double t, bool after);
+
+/* Bounds of an expression of one variable over an interval of it. */
+
+/* Do all comparisons, choices, floor, ceil, round, abs, sign, mod, min, max and branches of atan2 in the expression decide in the same way
+ * for all values of its name from `low` to `high`? False also if the bounds are too wide to decide, never for an interval of one
+ * value at which all is finite.
+ * *signature: a number for the decisions, equal where they are. */
+bool tt_breaks_decide_interval(const struct tt_expression *expression, double low, double high, uint64_t *signature);
 
 #endif

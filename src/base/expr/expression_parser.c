@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggestion.h"
-#include "base/number.h"
 #include "base/text.h"
+#include "base/number.h"
 #include "base/expr/bytecode.h"
 
 struct expression_compiler {
@@ -567,6 +566,5 @@ const char *tt_expression_functions(void)
     return ""
 #define UNARY(NAME, name, smooth, value, derivative) name "(x) "
 #define BINARY(NAME, name, smooth, value, derivative) name "(x, y) "
-#include "base/expr/functions.def"
         ;
 }

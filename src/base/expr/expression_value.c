@@ -4,7 +4,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "base/expr/operation.h"
+#include "base/expr/bytecode.h"
 
 /* d(x^y) = y x^(y-1) dx + x^y log(x) dy, where an exponent that rests needs no logarithm of its base. */
 static double power_slope(double x, double y, double v, double dx, double dy)
@@ -110,7 +110,6 @@ static const char *operation_name(enum tt_op op)
 /* clang-format off */
 #define UNARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return name;
 #define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return name;
-#include "base/expr/functions.def"
         /* clang-format on */
     default: return "/";
     }

@@ -7,6 +7,7 @@
 #include <tutti/options.h>
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/fail.h"
 
 /* A file that does not lie where its name says. */
@@ -54,7 +55,7 @@ struct tutti_run_options {
     const struct tutti_log *log;
     void (*progress)(void *context, const struct tutti_progress *progress);
     void *progress_context;
-    /* How rank `rank` goes (sim/report/rank_load.h); for those who watch the run. */
+    /* How rank `rank` goes (sim/report/reporter.h); for those who watch the run. */
     void (*load)(void *context, int rank, const struct tt_rank_load *load);
     void *load_context;
     void (*finished)(void *context, enum tutti_err err, const struct tutti_run_stats *stats);
@@ -183,5 +184,23 @@ TUTTI_CHECKED enum tutti_err tt_options_check(const struct tutti_run_options *op
 /* The place of a word among those of the option, from 0 on: the value of the enumeration that option_words.h makes. NULL is the first.
  * ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tt_options_choose(const char *name, const char *word, int *place);
+
+/* The options of a run as bytes, for a process that makes the same job from them. */
+
+/* What else of them a worker has to know. */
+struct tt_options_extras {
+    int log_level;     /* of options->log; -1: silent */
+    bool has_progress; /* the caller wants to know how far the run is */
+    bool has_dashes;   /* messages are to name options with dashes */
+};
+
+/* What is set of one of them: the same bytes for the same. MEMORY is in the parcel. */
+void tt_options_pack_one(const struct tutti_run_options *options, const struct tt_option *option,
+                         struct tt_byte_writer *parcel);
+/* ARGUMENT if there is something in the options that cannot travel: equations of a program's own (extra). */
+TUTTI_CHECKED enum tutti_err tt_options_pack(const struct tutti_run_options *options, struct tt_byte_writer *parcel);
+/* Texts are copied to `arena`; options that do not travel are as if they had not been set. FORMAT if it is no such parcel. */
+TUTTI_CHECKED enum tutti_err tt_options_unpack(struct tutti_run_options *options, struct tt_options_extras *extras,
+                                               struct tt_byte_reader *in, struct tt_arena *arena);
 
 #endif

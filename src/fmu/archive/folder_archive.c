@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "fmu/archive/archive_kind.h"
+#include "fmu/archive/archive.h"
 
 struct folder_archive {
     struct tt_archive base;

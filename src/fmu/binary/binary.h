@@ -3,8 +3,11 @@
 #ifndef TT_FMU_BINARY_BINARY_H
 #define TT_FMU_BINARY_BINARY_H
 
-#include "fmu/archive/archive.h"
+#include <stdbool.h>
+
+#include "base/fail.h"
 #include "base/text.h"
+#include "fmu/archive/archive.h"
 #include "fmu/binary/library.h"
 
 /* Appends the platforms that the FMU has binaries for: "linux64, win64". */
@@ -17,7 +20,7 @@ struct tt_binary_entry {
     const char *keeper; /* as in struct tt_library */
 };
 
-/* Finds the library for this platform in an archive, or else for another one that a program of ours runs (platform.h); an error that says which
+/* Finds the library for this platform in an archive, or else for another one that a program of ours runs (binary.h); an error that says which
  * platforms there are if there is none. */
 TUTTI_CHECKED enum tutti_err tt_binary_find(const struct tt_archive *archive, const char *file,
                                             const char *model_identifier, struct tt_binary_entry *found);
@@ -33,5 +36,36 @@ TUTTI_CHECKED enum tutti_err tt_binary_load(struct tt_library **out, struct tt_a
 TUTTI_CHECKED enum tutti_err tt_binary_inspect(struct tt_archive *archive, const char *file,
                                                const struct tt_description *desc, enum tt_interface_kind kind,
                                                const struct tutti_log *log);
+
+/* The libraries that a library needs, found as the loader would find them, but without loading any: nothing of
+ * them runs. */
+
+enum { TUTTI_NEEDED_NAME = 256 };
+
+/* A library that is needed and would not be found. */
+struct tt_needed_missing {
+    char name[TUTTI_NEEDED_NAME]; /* empty: none is */
+    bool is_nameless;             /* it is beside the library, but has another name inside, or none */
+};
+
+/* Visits the library at `path`, which is an FMU's, and all that it needs, directly or not, each once. */
+TUTTI_CHECKED enum tutti_err tt_binary_each_needed(const char *path, void (*visit)(void *context, const char *path),
+                                                   void *context, struct tt_needed_missing *missing);
+
+/* The binaries of FMUs that this machine runs: those of this process' own kind, and those that a program of ours runs in a
+ * process of another kind (forked/, src/keeper/). */
+
+enum { TUTTI_MOST_FOLDERS = 4 };
+
+struct tt_binary_platform {
+    /* Names under binaries/, by preference, ended by NULL: FMI 3.0's name and FMI 1.0's and 2.0's; FMUs of either kind are seen with the
+     * other. */
+    const char *folders[TUTTI_MOST_FOLDERS];
+    const char *keeper;  /* the program; NULL: this process loads them */
+    const char *package; /* of Debian, that has a compiler for it */
+};
+
+/* This process' own first; ended by one without folders. */
+const struct tt_binary_platform *tt_binary_platforms(void);
 
 #endif

@@ -3,6 +3,9 @@
 #ifndef TT_FMU_BUILD_COMPILE_FMU_H
 #define TT_FMU_BUILD_COMPILE_FMU_H
 
+#include <stdbool.h>
+
+#include "base/fail.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "fmu/fmu.h"
@@ -30,5 +33,12 @@ TUTTI_CHECKED enum tutti_err tt_compile_fmu(const struct tt_fmu *fmu, const char
  * user's cache; the caller's (free). NULL: it has one. */
 TUTTI_CHECKED enum tutti_err tt_compile_fmu_if_missing(const struct tt_fmu *fmu, const struct tutti_log *log,
                                                        char **built);
+
+/* The headers of FMI that sources include: made of fmu/api2.h and fmu/api3.h, under the names that the standard gives them. */
+
+/* Is this the file name of one of them, for the version 2 or 3 of FMI? */
+bool tt_compile_fmu_has_header(int fmi, const char *name);
+/* Writes them all to a folder. IO. */
+TUTTI_CHECKED enum tutti_err tt_compile_fmu_write_headers(int fmi, const char *folder);
 
 #endif

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "base/child_signals.h"
+#include "base/child.h"
 #include "base/thread.h"
 #include "base/sandbox/landlock.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 #include "base/xml.h"
-#include "fmu/binary/platform.h"
+#include "fmu/binary/binary.h"
 
 /* Where the reader is. */
 struct recipe_reading {

@@ -8,10 +8,10 @@
 #ifndef TT_FMU_DESCRIPTION_BUILDER_H
 #define TT_FMU_DESCRIPTION_BUILDER_H
 
-#include "base/text.h"
-#include "fmu/description/description.h"
 #include "base/limited_findings.h"
+#include "base/text.h"
 #include "base/xml.h"
+#include "fmu/description/description.h"
 
 enum {
     TUTTI_LIST_LIMIT = 10 * 1000 * 1000,        /* variables, units, unknowns, ...: entries of any list */
@@ -156,7 +156,7 @@ static inline const char *tt_builder_take_attribute(struct tt_builder *build, en
     return value;
 }
 
-/* builder_values.c: each takes an attribute and reads it; absent or unreadable leaves *out as it is (false). */
+/* builder.c: each takes an attribute and reads it; absent or unreadable leaves *out as it is (false). */
 bool tt_builder_read_bool(struct tt_builder *build, enum tt_builder_attribute id, bool *out);
 bool tt_builder_read_double(struct tt_builder *build, enum tt_builder_attribute id, double *out);
 bool tt_builder_read_uint32(struct tt_builder *build, enum tt_builder_attribute id, uint32_t *out);
@@ -195,7 +195,7 @@ struct tt_type_def *tt_elements_last_type(struct tt_builder *build);
 TUTTI_CHECKED enum tutti_err tt_elements_unit_index(struct tt_builder *build, const char *name, uint32_t *index);
 uint32_t tt_elements_find_display(struct tt_builder *build, uint32_t unit, const char *name);
 
-/* variable_elements.c: variables and the entries of the model structure. */
+/* elements.c: variables and the entries of the model structure. */
 /* Adds a variable with name, reference, description. */
 TUTTI_CHECKED enum tutti_err tt_elements_new_var(struct tt_builder *build);
 struct tt_var *tt_elements_last_var(struct tt_builder *build); /* the last one */

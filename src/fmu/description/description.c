@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/suggestion.h"
 #include "base/text.h"
 
 const char *const tt_description_causality_words[] = {

@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/byte_source.h"
+#include "base/bytes.h"
 #include "base/findings.h"
 #include "fmu/description/type.h"
 

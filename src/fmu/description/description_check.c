@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/binary_search.h"
-#include "base/instant.h"
+#include "base/vector.h"
+#include "base/time.h"
 #include "fmu/description/description.h"
 #include "base/limited_findings.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/findings.h"
-#include "base/byte_source.h"
+#include "base/bytes.h"
 #include "fmu/description/description.h"
 
 struct tt_layer {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/binary_search.h"
+#include "base/vector.h"
 #include "fmu/description/builder.h"
 
 /* 3.0: value references in order, with the variables that they belong to. */

@@ -60,4 +60,9 @@ static inline bool tt_type_is_text(enum tt_type type)
     return type == TUTTI_TYPE_STRING || type == TUTTI_TYPE_BINARY;
 }
 
+/* An integer that holds every Int64 and every UInt64. Compilers for 32-bit processes (tutti_keeper32) have none. */
+#ifdef __SIZEOF_INT128__
+__extension__ typedef __int128 tt_wide;
+#endif
+
 #endif

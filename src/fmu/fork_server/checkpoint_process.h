@@ -12,6 +12,8 @@
 #include <stdnoreturn.h>
 #include <sys/types.h>
 
+#include "fmu/binary/library.h"
+#include "fmu/binding.h"
 #include "fmu/process/shared_area.h"
 
 /* Holder `number` is process `pid` from now on. */
@@ -19,5 +21,28 @@ void tt_checkpoint_process_register(struct tt_shared_area *area, uint32_t number
 
 /* The life of the first holder, and of all that come of it. */
 noreturn void tt_checkpoint_process_run(struct tt_shared_area *area, pid_t keeper);
+
+/* What a holder, a process that an FMU lives in, knows of itself. */
+
+struct tt_instance;
+
+struct tt_checkpoint_process {
+    struct tt_shared_area *area;
+    pid_t keeper;
+    uint32_t number;
+    struct tt_library library;    /* as far as the rank has told, with the functions once it is loaded */
+    struct tt_description desc;   /* of it: no more than loading and calling need */
+    struct tt_instance *instance; /* once it is loaded */
+    void *texts;                  /* room for arrays of texts */
+    unsigned long points;         /* that it has been, and those before it */
+    /* In a call: tells or asks the rank something (`word`, with what was put since `frame`), and makes the calls that it
+     * answers with, until it has answered. */
+    void (*tell)(struct tt_checkpoint_process *self, enum tt_fork_request word, size_t frame);
+};
+
+/* Calls of the rank, made here by the binding of the FMU's version (fmu/process/forked.c has the other side of each). */
+
+/* Makes the call that lies in the area; what comes of it lies there, too. */
+enum tt_fmi_status tt_checkpoint_process_serve(struct tt_checkpoint_process *self);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "fmu/process/shared_area.h"
@@ -26,5 +27,21 @@ bool tt_fork_safety_check(const struct tt_shared_area *area, pid_t keeper, struc
                           char *why, size_t size);
 /* Files are to be read from there again. */
 void tt_fork_safety_restore_files(const struct tt_fork_safety_positions *positions);
+
+/* The memory of this process, mapping by mapping. */
+
+struct tt_memory_mapping {
+    uintptr_t begin, end;
+    uintptr_t resident; /* bytes of it that are in memory */
+    bool is_written, is_shared;
+    const char *name; /* of a file, or "[heap]"; "": none */
+};
+
+/* Until `visit` says false. */
+void tt_fork_safety_each_mapping(bool (*visit)(void *context, const struct tt_memory_mapping *mapping), void *context);
+
+/* Lets the FMU's memory lie in large pages, as far as the system has them: a fork copies the tables of pages, so that it takes a
+ * tenth of the time then. Only where most of a mapping is in use: large pages are whole. */
+void tt_fork_safety_use_large_pages(void);
 
 #endif

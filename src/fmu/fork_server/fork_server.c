@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/child_signals.h"
+#include "base/child.h"
 #include "fmu/process/shared_area.h"
 #include "fmu/fork_server/checkpoint_process.h"
 
@@ -62,7 +62,7 @@ static bool fork_server_collect(struct tt_shared_area *area, int flags)
     return pid == 0;
 }
 
-/* The kernel lists the children, and child_signals.h looks at each once more: nothing that an FMU could have written decides who is ended. Children
+/* The kernel lists the children, and child.h looks at each once more: nothing that an FMU could have written decides who is ended. Children
  * change hands while they die: what a holder had started is ours then. What cannot be ended, because it is another user's by now, or
  * signals are forbidden, is left; holders end with their keeper in any case. */
 static void fork_server_end_all(struct tt_shared_area *area)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "base/child_signals.h"
+#include "base/child.h"
 #include "fmu/process/exit_message.h"
 #include "base/module.h"
 

@@ -2,7 +2,7 @@
 /* federate_client.h - a program as a federate (<tutti/federate.h>), over a caller: what its parts share.
  *
  * Handles are bytes that only the RTI understands (other RTIs have handles of other sizes): classes, members and objects are kept by name
- * with their handle, and found again by either (handle_names.c). Callbacks that come while another one is waited for are kept until the program
+ * with their handle, and found again by either (federate_client.c). Callbacks that come while another one is waited for are kept until the program
  * asks for its next event (events.c). */
 #ifndef TT_HLA_FEDPRO_FEDERATE_CLIENT_H
 #define TT_HLA_FEDPRO_FEDERATE_CLIENT_H

@@ -8,9 +8,9 @@
 
 #include <pthread.h>
 
-#include "hla/transport/transport_address.h"
-#include "hla/fedpro/envelope.h"
-#include "hla/fedpro/message_intake.h"
+#include "hla/transport/transport.h"
+#include "hla/fedpro/payload.h"
+#include "hla/fedpro/fedpro_message.h"
 #include "hla/fedpro/session_link.h"
 #include "hla/transport/tls.h"
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fail.h"
+
 enum { TUTTI_FEDPRO_HEADER = 24, TUTTI_FEDPRO_VERSION = 1, TUTTI_FEDPRO_PORT = 15164, TUTTI_FEDPRO_PORT_TLS = 15165 };
 
 enum tt_fedpro_type {
@@ -66,5 +68,33 @@ const char *tt_fedpro_message_type_name(uint32_t type, char buffer[static 24]);
 int32_t tt_fedpro_message_next_sequence(int32_t sequence);
 /* Was `a` numbered after `b`? Numbers are less than 2^30 apart. */
 bool tt_fedpro_message_is_later(int32_t a, int32_t b);
+
+/* Bytes of a connection, as they come, to whole messages. */
+
+/* Zeroed is empty; `limit` is set by the caller, and may change at any time: a message that is larger is refused when its header
+ * arrives. Room grows with what arrives, not with what a header promises. */
+struct tt_fedpro_intake {
+    uint8_t *bytes;
+    size_t begin, end, room;
+    uint32_t limit;
+};
+
+struct tt_fedpro_message {
+    struct tt_fedpro_header header;
+    const uint8_t *payload; /* in the intake, until it is called again */
+    size_t size;            /* of the payload */
+};
+
+void tt_fedpro_message_free_intake(struct tt_fedpro_intake *intake);
+/* Room for at least some bytes, to be filled from *into and then told by _took. */
+TUTTI_CHECKED enum tutti_err tt_fedpro_message_reserve_bytes(struct tt_fedpro_intake *intake, uint8_t **into,
+                                                             size_t *room);
+void tt_fedpro_message_commit_bytes(struct tt_fedpro_intake *intake, size_t count);
+/* Copies bytes in. */
+TUTTI_CHECKED enum tutti_err tt_fedpro_message_append_bytes(struct tt_fedpro_intake *intake, const void *bytes,
+                                                            size_t count);
+/* The next whole message; *whole is false if there is none yet. FORMAT: these bytes are no message; nothing that follows can be read. */
+TUTTI_CHECKED enum tutti_err tt_fedpro_message_parse_next(struct tt_fedpro_intake *intake,
+                                                          struct tt_fedpro_message *message, bool *whole);
 
 #endif

@@ -22,7 +22,6 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "hla/transport/transport_address.h"
 #include "hla/transport/transport.h"
 #include "hla/transport/websocket.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zip.h>
 
-#include "base/byte_source.h"
+#include "base/bytes.h"
 #include "base/text.h"
 #include "base/vector.h"
 

@@ -8,10 +8,40 @@
 #ifndef TT_HLA_FEDPRO_PAYLOAD_H
 #define TT_HLA_FEDPRO_PAYLOAD_H
 
-#include "hla/fedpro/envelope.h"
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
 #include "hla/fedpro/shapes.pb-c.h"
 #include "hla/rti/logical_time.h"
 #include "hla/rti/message.h"
+
+/* CallRequest, CallResponse, CallbackRequest and CallbackResponse: each a message with one field, whose number says what it
+ * is. Unpacking the rest is protobuf-c's, into memory of one arena. */
+
+/* The field that counts, the last one; false if there is none, or the bytes are no message. `*content` lies in `bytes`. */
+bool tt_payload_open_envelope(const uint8_t *bytes, size_t size, uint32_t *number, const uint8_t **content,
+                              size_t *content_size);
+
+/* Memory that is given back all at once, and used again. Zeroed is empty. */
+struct tt_payload_memory {
+    struct tt_payload_block *blocks; /* the one in use first */
+    size_t used;                     /* of it */
+    bool failed;                     /* memory was out since the last reset: what was made is not whole */
+    ProtobufCAllocator allocator;
+};
+void tt_payload_memory_init(struct tt_payload_memory *memory);
+void tt_payload_memory_fini(struct tt_payload_memory *memory);
+/* Everything that was taken is free again. */
+void tt_payload_memory_reset(struct tt_payload_memory *memory);
+/* Zeroed; NULL when memory is out. */
+void *tt_payload_memory_allocate(struct tt_payload_memory *memory, size_t size);
+
+/* An envelope around a message, in that memory; NULL when memory is out. */
+uint8_t *tt_payload_close_envelope(struct tt_payload_memory *memory, uint32_t number, const ProtobufCMessage *content,
+                                   size_t *size);
 
 /* 0: there is none, or it is not of this form. */
 uint32_t tt_payload_read_handle(const Fedpro__Handle *handle);
@@ -45,5 +75,15 @@ Fedpro__Values *tt_payload_make_values(struct tt_payload_memory *memory, const s
                                        size_t count);
 /* The text is borrowed; NULL is "". */
 char *tt_payload_make_text(const char *text);
+
+/* What a federate shows when it connects: a password in the standard's form, or, for programs of IEEE 1516-2010, which have no
+ * credentials, `tutti.key=KEY` among the settings. */
+
+/* The key as UTF-8, in the memory; NULL: it shows none. */
+const char *tt_payload_read_credentials(struct tt_payload_memory *memory, const Fedpro__Credentials *credentials);
+const char *tt_payload_read_settings_key(struct tt_payload_memory *memory, const char *settings);
+/* The other way round, for a federate: HLAplainTextPassword, in the memory. */
+TUTTI_CHECKED enum tutti_err tt_payload_make_credentials(struct tt_payload_memory *memory, const char *key,
+                                                         ProtobufCBinaryData *data);
 
 #endif

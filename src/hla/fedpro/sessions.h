@@ -11,7 +11,7 @@
 #ifndef TT_HLA_FEDPRO_SESSIONS_H
 #define TT_HLA_FEDPRO_SESSIONS_H
 
-#include "hla/fedpro/message_intake.h"
+#include "hla/fedpro/fedpro_message.h"
 #include "hla/fedpro/session_link.h"
 
 struct tt_fedpro_session;

@@ -11,7 +11,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/findings.h"
 #include "base/map.h"
+#include "hla/fom/fom_module.h"
+#include "hla/rti/exception.h"
 
 /* As the protocol numbers them. */
 enum tt_message_order { TUTTI_ORDER_RECEIVE, TUTTI_ORDER_TIMESTAMP };
@@ -107,7 +110,7 @@ struct tt_fom {
     struct tt_arena arena;
 };
 
-/* NULL is fine. Made by tt_fom_merge_modules (hla/fom/fom_merge.h). */
+/* NULL is fine. Made by tt_fom_merge_modules (hla/fom/fom.h). */
 void tt_fom_free(struct tt_fom *fom);
 
 /* A class by its name, with or without the root's; 0: none. */
@@ -128,5 +131,18 @@ const struct tt_fom_entry *tt_fom_entry(const struct tt_fom_table *table, uint32
 /* The roots, and what all objects have, are the same in every model. */
 enum { TUTTI_FOM_OBJECT_ROOT = 1, TUTTI_FOM_INTERACTION_ROOT = 1, TUTTI_FOM_PRIVILEGE_TO_DELETE = 1 };
 enum { TUTTI_FOM_RELIABLE = 1, TUTTI_FOM_BEST_EFFORT = 2 };
+
+/* Modules become one object model.
+ *
+ * By the rules of IEEE 1516.2: a class that an earlier module declared may be named again, to hang subclasses below it; what is said twice
+ * must be the same, except for remarks. A module of 2010 may not add attributes or parameters to a class that has some of another module; one of
+ * 2025 may, and may add enumerators to an enumeration and alternatives to a variant record.
+ * A module may repeat fewer attributes than the class has: that contradicts nothing. The first module that sets a switch decides. */
+
+/* The standard's own module and then these, merged. InvalidFOM: a module that cannot be; InconsistentFOM: two that contradict each other.
+ * The message names both places. What is odd and harmless goes to `findings` (may be NULL). The modules are borrowed during the call;
+ * `*fom` is the caller's. */
+TUTTI_CHECKED enum tt_hla tt_fom_merge_modules(struct tt_fom **fom, struct tt_fom_module *const *modules, size_t count,
+                                               struct tt_findings *findings);
 
 #endif

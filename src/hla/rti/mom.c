@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "hla/rti/message_delivery.h"
-#include "hla/fom/standard_mim.h"
+#include "hla/fom/fom_module.h"
 
 enum { MOST = 32 }; /* values of one message */
 

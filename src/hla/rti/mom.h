@@ -3,7 +3,7 @@
  *
  * The RTI has an object of HLAmanager.HLAfederation, and one of HLAmanager.HLAfederate for each federate (mom_objects.h). Values go to those who
  * ask for them or discover an object; to all who subscribe when they change, except for HLAlogicalTime and HLAlookahead, which change too
- * often. The attributes are in hla/fom/standard_mim.h. */
+ * often. The attributes are in hla/fom/fom_module.h. */
 #ifndef TT_HLA_RTI_MOM_H
 #define TT_HLA_RTI_MOM_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "hla/rti/mom_objects.h"
 
-#include "hla/fom/standard_mim.h"
+#include "hla/fom/fom_module.h"
 #include "hla/rti/mom.h"
 #include "hla/rti/objects.h"
 

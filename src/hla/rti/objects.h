@@ -3,8 +3,8 @@
 #ifndef TT_HLA_RTI_OBJECTS_H
 #define TT_HLA_RTI_OBJECTS_H
 
-#include "hla/rti/ownership.h"
 #include "hla/rti/message_send.h"
+#include "hla/rti/ownership.h"
 
 /* The result comes as a callback. A name that begins with HLA is illegal. Several are reserved together or not at all. */
 TUTTI_CHECKED enum tt_hla tt_objects_reserve_name(struct tt_ambassador *ambassador, const char *name);
@@ -49,5 +49,15 @@ void tt_objects_remove_own(struct tt_federation *federation, struct tt_object *o
 /* A federate leaves: its objects are deleted where it may (`delete`), what it owns else is taken from it, it knows none any more, and
  * the names that it reserved are free. */
 void tt_objects_remove_federate(struct tt_federate *federate, bool delete);
+
+/* The services of chapter 6 about interactions: to all who subscribe, or directed to an object. */
+
+/* *retraction (may be NULL) is 0 if the message cannot be taken back: it is not sent in time order. */
+TUTTI_CHECKED enum tt_hla tt_objects_send_interaction(struct tt_ambassador *ambassador, uint32_t class,
+                                                      const struct tt_hla_value *values, size_t count,
+                                                      struct tt_message_stamp send, uint64_t *retraction);
+TUTTI_CHECKED enum tt_hla tt_objects_send_directed(struct tt_ambassador *ambassador, uint32_t class, uint32_t object,
+                                                   const struct tt_hla_value *values, size_t count,
+                                                   struct tt_message_stamp send, uint64_t *retraction);
 
 #endif

@@ -4,7 +4,7 @@
  * Calls in, callbacks out. Every service is a function that is called for an ambassador, the RTI's side of one program; it returns an
  * exception of HLA by name, or 0. What the RTI has to say to a program waits in the ambassador's queue until it is taken. There are no threads,
  * no sockets and no clocks here: a server, or a run, brings calls in one after another, and the same calls give the same callbacks, to the
- * bit. The other services are in declarations.h, objects.h, interactions.h, ownership.h, time_management.h, sync_points.h,
+ * bit. The other services are in declarations.h, objects.h, objects.h, ownership.h, time_management.h, rti.h,
  * message_send.h (retract) and support.h. */
 #ifndef TT_HLA_RTI_RTI_H
 #define TT_HLA_RTI_RTI_H
@@ -56,5 +56,17 @@ TUTTI_CHECKED enum tt_hla tt_rti_resign(struct tt_ambassador *ambassador, enum t
 
 /* For status and logs: a federation by name, or NULL. */
 struct tt_federation *tt_rti_find_federation(const struct tt_rti *rti, const char *name);
+
+/* Points of synchronization: federates wait for each other by a label. */
+
+/* For these federates; none: for all, and for those that join before it is reached. Whether it was registered comes as a callback. */
+TUTTI_CHECKED enum tt_hla tt_rti_register_sync_point(struct tt_ambassador *ambassador, const char *label,
+                                                     struct tt_octets tag, const uint32_t *federates, size_t count);
+TUTTI_CHECKED enum tt_hla tt_rti_achieve_sync_point(struct tt_ambassador *ambassador, const char *label,
+                                                    bool successfully);
+
+/* For the other modules: a federate has joined; false when memory is out. A federate leaves. */
+bool tt_rti_announce_sync_points(struct tt_federate *federate);
+void tt_rti_leave_sync_points(struct tt_federate *federate);
 
 #endif

@@ -4,7 +4,10 @@
 #ifndef TT_HLA_TRANSPORT_TRANSPORT_H
 #define TT_HLA_TRANSPORT_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 #include "base/fail.h"
 
@@ -38,5 +41,24 @@ struct tt_transport_kind {
 
 /* The socket is borrowed. NULL when memory is out. */
 struct tt_transport *tt_transport_new_tcp(int socket);
+
+/* Where the RTI listens: a host and a port as text and for sockets. */
+
+enum { TUTTI_FEDPRO_ADDRESS = 128 };
+
+struct tt_transport_address {
+    struct sockaddr_storage storage;
+    socklen_t size;
+    bool loopback; /* it cannot be reached from another machine */
+    char text[TUTTI_FEDPRO_ADDRESS];
+    char host[TUTTI_FEDPRO_ADDRESS]; /* as it was looked up: what a certificate must name */
+};
+
+/* "HOST:PORT", "[::1]:PORT", "HOST" or ":PORT"; what is not there is localhost and `port`. IPv4 where there is one. ARGUMENT: it is no such
+ * text; LOST: the name cannot be looked up. */
+TUTTI_CHECKED enum tutti_err tt_transport_resolve_address(struct tt_transport_address *address, const char *text,
+                                                          uint16_t port);
+/* `text` and `loopback` from the rest. */
+void tt_transport_show_address(struct tt_transport_address *address);
 
 #endif

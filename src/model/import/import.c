@@ -8,7 +8,6 @@
 #include <strings.h>
 
 #include "base/number.h"
-#include "model/import/import_formats.h"
 
 /* Capacities are powers of two, so the count tells when there is no room. */
 static void *import_grow(struct tt_arena *arena, void **items, size_t *count, size_t size)

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "base/byte_source.h"
 #include "base/findings.h"
 
 struct tt_import_component {
@@ -101,5 +101,15 @@ struct tt_import_group {
 /* The group `name` of a unit from its OspModelDescription.xml. *found is false if there is none. */
 TUTTI_CHECKED enum tutti_err tt_osp_read_group(const char *file, struct tt_byte_source *reader, const char *name,
                                                struct tt_arena *arena, struct tt_import_group *group, bool *found);
+
+/* The readers of the formats, for import.c: each fills an assembly that has nothing but its file's name. Private to
+ * src/foreign. */
+
+struct tt_import;
+
+TUTTI_CHECKED enum tutti_err tt_osp_read(struct tt_import *assembly, struct tt_byte_source *reader,
+                                         struct tt_findings *findings);
+TUTTI_CHECKED enum tutti_err tt_msim_read(struct tt_import *assembly, struct tt_byte_source *reader,
+                                          struct tt_findings *findings);
 
 #endif

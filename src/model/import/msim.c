@@ -8,7 +8,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/import/import.h"
-#include "model/import/import_formats.h"
 
 enum { MOST_WORDS = 8, MOST_BYTES = 16 * 1024 * 1024 };
 

@@ -7,7 +7,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "model/import/import.h"
-#include "model/import/import_formats.h"
 #include "model/ssp/tree.h"
 
 enum { MOST_TERMS = 100000 };

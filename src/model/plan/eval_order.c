@@ -420,7 +420,7 @@ static bool is_better_candidate(const struct eval_candidate *a, const struct eva
 }
 
 /* Every component waits for another one, so one has to be evaluated for a part of its outputs. Which choice is the best in
- * the end, only trying them all would tell (tests/unit/plan/test_order.c does). Here: among the first candidates, the one
+ * the end, only trying them all would tell (tests/unit/model/plan/test_order.c does). Here: among the first candidates, the one
  * that loses least, and of these the one that most others wait for. */
 static bool choose_partial(struct eval_schedule *schedule, uint32_t *chosen)
 {

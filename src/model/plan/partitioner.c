@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/plan/partition_problem.h"
+#include "model/plan/partition_search.h"
 
 /* ---- what crosses ---- */
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/binary_search.h"
 #include "base/vector.h"
 
 /* Where dependencies are not told, each output needs each input: their product can be out of all proportion. */

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/xml.h"
 #include "model/ssp/ssp_reader.h"
+#include "model/ssp/tree.h"
 
 #define SETTINGS_URI "https://tutti.dev/ssp"
 
@@ -210,4 +212,396 @@ struct tt_tree_node *tt_edit_add_settings(struct tt_editor *maker, struct tt_tre
     settings = edit_add_node(maker, annotation, "tutti", "Settings");
     edit_declare(maker, settings, "tutti", SETTINGS_URI);
     return settings;
+}
+
+/* A document that was read and changed, as the text that it was read from, with changes in place.
+ *
+ * The text is read again: elements of both trees, and their places in the text, go by their numbers. What is the same in both is copied. In the
+ * end the new text is read, too: if it is not what the tree says, it is thrown away, and all of the tree is written as if it were new. */
+
+/* Places in the text: of an element without content all but the first are its end. */
+struct element_span {
+    size_t begin, tag_end, close, end;
+};
+
+struct document_patch {
+    const char *source;
+    size_t size;
+    struct element_span *spans;        /* by number */
+    const struct tt_tree_node **nodes; /* as they were read; by number */
+    unsigned count;
+    struct tt_text *out;
+};
+
+/* ---- places ---- */
+
+static bool edit_starts_with(const struct document_patch *patch, size_t at, const char *text)
+{
+    size_t length = strlen(text);
+    return patch->size - at >= length && memcmp(patch->source + at, text, length) == 0;
+}
+
+/* After the next `text`; 0: there is none. */
+static size_t edit_skip_past(const struct document_patch *patch, size_t at, const char *text)
+{
+    for (; at < patch->size; at++)
+        if (edit_starts_with(patch, at, text))
+            return at + strlen(text);
+    return 0;
+}
+
+/* After a tag, in which quotes hide what is in them. */
+static size_t edit_skip_tag(const struct document_patch *patch, size_t at)
+{
+    char quote = '\0';
+    for (; at < patch->size; at++) {
+        char c = patch->source[at];
+        if (quote ? c == quote : c == '"' || c == '\'')
+            quote = quote ? '\0' : c;
+        else if (!quote && c == '>')
+            return at + 1;
+    }
+    return 0;
+}
+
+/* Where an end tag leads: out of the element `open`; 0: that is none. */
+static unsigned edit_parent_of(const struct document_patch *patch, unsigned number)
+{
+    const struct tt_tree_node *parent = patch->nodes[number]->parent;
+    return parent ? parent->number : 0;
+}
+
+static size_t edit_find_tag(struct document_patch *patch, size_t at, unsigned *found, unsigned *open)
+{
+    bool closes = edit_starts_with(patch, at, "</");
+    size_t end = edit_skip_tag(patch, at);
+    if (!end || (closes && *open == 0) || (!closes && *found == patch->count))
+        return 0;
+    if (closes) {
+        patch->spans[*open].close = at;
+        patch->spans[*open].end = end;
+        *open = edit_parent_of(patch, *open);
+        return end;
+    }
+    patch->spans[++*found] = (struct element_span){at, end, end, end};
+    if (patch->source[end - 2] != '/')
+        *open = *found;
+    return end;
+}
+
+/* False: it is a text whose tags are not those of the tree, or which has what is not understood here. */
+static bool edit_find_spans(struct document_patch *patch)
+{
+    unsigned found = 0, open = 0;
+    for (size_t at = 0; at < patch->size;) {
+        if (patch->source[at] != '<') {
+            at++;
+            continue;
+        }
+        at = edit_starts_with(patch, at, "<!--")        ? edit_skip_past(patch, at + 4, "-->")
+             : edit_starts_with(patch, at, "<![CDATA[") ? edit_skip_past(patch, at, "]]>")
+             : edit_starts_with(patch, at, "<?")        ? edit_skip_past(patch, at, "?>")
+             : edit_starts_with(patch, at, "<!")        ? 0
+                                                        : edit_find_tag(patch, at, &found, &open);
+        if (at == 0)
+            return false;
+    }
+    return found == patch->count && open == 0;
+}
+
+/* The element that follows in the document, inside of it or after it. */
+static const struct tt_tree_node *edit_next_element(const struct tt_tree_node *node)
+{
+    if (node->first)
+        return node->first;
+    while (node && !node->next)
+        node = node->parent;
+    return node ? node->next : NULL;
+}
+
+static void edit_list_nodes(struct document_patch *patch, const struct tt_tree *tree)
+{
+    for (const struct tt_tree_node *node = tree->root; node; node = edit_next_element(node))
+        if (!node->text)
+            patch->nodes[node->number] = node;
+}
+
+/* ---- what is the same ---- */
+
+static bool edit_is_same_tag(const struct tt_tree_node *a, const struct tt_tree_node *b)
+{
+    if (strcmp(a->name, b->name) != 0 || a->attribute_count != b->attribute_count)
+        return false;
+    for (unsigned i = 0; i < a->attribute_count; i++)
+        if (strcmp(a->attributes[i].name, b->attributes[i].name) != 0 ||
+            strcmp(a->attributes[i].value, b->attributes[i].value) != 0)
+            return false;
+    return true;
+}
+
+static bool edit_is_same_node(const struct tt_tree_node *a, const struct tt_tree_node *b)
+{
+    if (!a->text || !b->text)
+        return !a->text && !b->text && edit_is_same_tag(a, b);
+    return strcmp(a->text, b->text) == 0;
+}
+
+/* With all that is in them. */
+static bool edit_is_same_subtree(const struct tt_tree_node *a, const struct tt_tree_node *b)
+{
+    const struct tt_tree_node *x = a, *y = b;
+    while (edit_is_same_node(x, y)) {
+        if (x->first || y->first) {
+            if (!x->first || !y->first)
+                return false;
+            x = x->first;
+            y = y->first;
+            continue;
+        }
+        while (x != a && y != b && !x->next && !y->next) {
+            x = x->parent;
+            y = y->parent;
+        }
+        if (x == a || y == b)
+            return x == a && y == b;
+        if (!x->next || !y->next)
+            return false;
+        x = x->next;
+        y = y->next;
+    }
+    return false;
+}
+
+static bool edit_has_text(const struct tt_tree_node *node)
+{
+    for (const struct tt_tree_node *child = node->first; child; child = child->next)
+        if (child->text)
+            return true;
+    return false;
+}
+
+/* ---- writing ---- */
+
+static void edit_copy_range(const struct document_patch *patch, size_t from, size_t to)
+{
+    tt_text_append_n(patch->out, patch->source + from, to - from);
+}
+
+static bool edit_is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static const struct tt_tree_attribute *edit_find_attribute(const struct tt_tree_node *node, const char *name,
+                                                           size_t length)
+{
+    for (unsigned i = 0; i < node->attribute_count; i++)
+        if (strlen(node->attributes[i].name) == length && memcmp(node->attributes[i].name, name, length) == 0)
+            return &node->attributes[i];
+    return NULL;
+}
+
+/* An attribute with the space before it, from `from` on: as it was, with another value, or not at all. Returns its end. */
+static size_t edit_write_attribute(const struct document_patch *patch, const struct tt_tree_node *node, size_t from)
+{
+    const char *source = patch->source;
+    size_t begin = from, name_end, end;
+    while (edit_is_space(source[begin]))
+        begin++;
+    for (name_end = begin; source[name_end] != '=' && !edit_is_space(source[name_end]);)
+        name_end++;
+    for (end = name_end; source[end] != '"' && source[end] != '\'';)
+        end++;
+    for (char quote = source[end++]; source[end++] != quote;)
+        continue;
+    const struct tt_tree_attribute *now = edit_find_attribute(node, source + begin, name_end - begin);
+    const struct tt_tree_attribute *before =
+        edit_find_attribute(patch->nodes[node->number], source + begin, name_end - begin);
+    if (now && before && strcmp(now->value, before->value) == 0)
+        edit_copy_range(patch, from, end);
+    else if (now) {
+        edit_copy_range(patch, from, name_end);
+        tt_text_append(patch->out, "=\"");
+        tt_tree_escape(patch->out, now->value, true);
+        tt_text_append(patch->out, "\"");
+    }
+    return end;
+}
+
+static void edit_write_tag(const struct document_patch *patch, const struct tt_tree_node *node)
+{
+    const struct element_span *span = &patch->spans[node->number];
+    const struct tt_tree_node *before = patch->nodes[node->number];
+    bool empty = span->tag_end == span->end;
+    size_t at = span->begin + 1 + strlen(node->name), last = span->tag_end - (empty ? 2 : 1);
+    while (last > at && edit_is_space(patch->source[last - 1]))
+        last--;
+    edit_copy_range(patch, span->begin, at);
+    while (at < last)
+        at = edit_write_attribute(patch, node, at);
+    for (unsigned i = 0; i < node->attribute_count; i++) {
+        const struct tt_tree_attribute *now = &node->attributes[i];
+        if (edit_find_attribute(before, now->name, strlen(now->name)))
+            continue;
+        tt_text_printf(patch->out, " %s=\"", now->name);
+        tt_tree_escape(patch->out, now->value, true);
+        tt_text_append(patch->out, "\"");
+    }
+    if (empty && node->first)
+        tt_text_append(patch->out, ">");
+    else
+        edit_copy_range(patch, last, span->tag_end);
+}
+
+/* A new line that begins as that of the first element in `before` does, or, if it has none, this deep. */
+static void edit_new_line(const struct document_patch *patch, const struct tt_tree_node *before, size_t depth)
+{
+    size_t end = before && before->first ? patch->spans[before->first->number].begin : 0, begin = end;
+    while (begin > 0 && (patch->source[begin - 1] == ' ' || patch->source[begin - 1] == '\t'))
+        begin--;
+    tt_text_append(patch->out, "\n");
+    if (begin > 0 && patch->source[begin - 1] == '\n')
+        edit_copy_range(patch, begin, end);
+    else
+        for (; depth > 0; depth--)
+            tt_text_append(patch->out, "  ");
+}
+
+/* The text between elements that stay, without those that do not: `gone` is the first element there. Returns the one after it. */
+static const struct tt_tree_node *edit_copy_gap(const struct document_patch *patch, size_t from, size_t to,
+                                                const struct tt_tree_node *gone)
+{
+    for (; gone && patch->spans[gone->number].begin < to; gone = gone->next) {
+        size_t end = patch->spans[gone->number].begin;
+        while (end > from && edit_is_space(patch->source[end - 1]))
+            end--;
+        edit_copy_range(patch, from, end);
+        from = patch->spans[gone->number].end;
+    }
+    edit_copy_range(patch, from, to);
+    return gone;
+}
+
+static void edit_write_changed(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth);
+static void edit_write_node(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth);
+
+/* A new element with children of the document: those stay as they were. NOLINTNEXTLINE(misc-no-recursion): no deeper than TUTTI_XML_DEPTH */
+static void edit_write_wrapper(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth)
+{
+    tt_tree_write_tag(patch->out, node);
+    for (const struct tt_tree_node *child = node->first; child; child = child->next) {
+        edit_new_line(patch, NULL, depth + 1);
+        edit_write_node(patch, child, depth + 1);
+    }
+    edit_new_line(patch, NULL, depth);
+    tt_text_printf(patch->out, "</%s>", node->name);
+}
+
+/* An element is as it was, changed, or new. NOLINTNEXTLINE(misc-no-recursion): no deeper than TUTTI_XML_DEPTH */
+static void edit_write_node(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth)
+{
+    const struct tt_tree_node *before = node->number ? patch->nodes[node->number] : NULL;
+    const struct element_span *span = &patch->spans[node->number];
+    if (before && edit_is_same_subtree(node, before))
+        edit_copy_range(patch, span->begin, span->end);
+    else if (!before && node->first && !edit_has_text(node))
+        edit_write_wrapper(patch, node, depth);
+    else if (!before || strcmp(node->name, before->name) != 0 || edit_has_text(node) || edit_has_text(before))
+        tt_tree_write_element(patch->out, node, depth);
+    else
+        edit_write_changed(patch, node, depth);
+}
+
+/* NOLINTNEXTLINE(misc-no-recursion): as above */
+static void edit_write_changed(const struct document_patch *patch, const struct tt_tree_node *node, size_t depth)
+{
+    const struct tt_tree_node *before = patch->nodes[node->number], *next = before->first;
+    const struct element_span *span = &patch->spans[node->number];
+    size_t at = span->tag_end;
+    edit_write_tag(patch, node);
+    for (const struct tt_tree_node *child = node->first; child; child = child->next) {
+        const struct element_span *place = &patch->spans[child->number];
+        if (child->number && patch->nodes[child->number]->parent == before && place->begin >= at) {
+            next = edit_copy_gap(patch, at, place->begin, next);
+            next = next ? next->next : NULL;
+            at = place->end;
+        } else
+            edit_new_line(patch, before, depth + 1);
+        edit_write_node(patch, child, depth + 1);
+    }
+    if (span->tag_end < span->end) {
+        (void)edit_copy_gap(patch, at, span->close, next);
+        edit_copy_range(patch, span->close, span->end);
+    } else if (node->first) {
+        edit_new_line(patch, NULL, depth);
+        tt_text_printf(patch->out, "</%s>", node->name);
+    }
+}
+
+/* ---- all of it ---- */
+
+struct remaining_text {
+    const char *at;
+    size_t left;
+};
+
+static enum tutti_err edit_read_remaining(void *context, void *buffer, size_t size, size_t *got)
+{
+    struct remaining_text *rest = context;
+    *got = rest->left < size ? rest->left : size;
+    memcpy(buffer, rest->at, *got);
+    rest->at += *got;
+    rest->left -= *got;
+    return TUTTI_OK;
+}
+
+/* NULL: it cannot be read. */
+static struct tt_tree *edit_read_text(const struct tt_text *text)
+{
+    struct tt_tree *tree = NULL;
+    struct remaining_text rest = {text->text, text->length};
+    enum tutti_err err = tt_tree_read(&tree, "", &(struct tt_byte_source){edit_read_remaining, &rest});
+    return err ? NULL : tree;
+}
+
+/* What `text` says is what the tree says. */
+static bool edit_text_matches_tree(const struct tt_text *text, const struct tt_tree *tree)
+{
+    struct tt_tree *read = text->failed ? NULL : edit_read_text(text);
+    bool same = read && edit_is_same_subtree(read->root, tree->root);
+    tt_tree_free(read);
+    return same;
+}
+
+static bool edit_patch_text(const struct tt_tree *tree, const struct tt_tree *before, struct tt_text *out)
+{
+    const struct tt_text *source = &tree->source;
+    struct document_patch patch = {.source = source->text, .size = source->length, .count = tree->count, .out = out};
+    patch.spans = calloc((size_t)tree->count + 1, sizeof *patch.spans);
+    patch.nodes = calloc((size_t)tree->count + 1, sizeof *patch.nodes);
+    bool fits = patch.spans && patch.nodes && before->count == tree->count && tree->root->number == 1;
+    if (fits) {
+        edit_list_nodes(&patch, before);
+        fits = edit_find_spans(&patch);
+    }
+    if (fits) {
+        edit_copy_range(&patch, 0, patch.spans[1].begin);
+        edit_write_node(&patch, tree->root, 0);
+        edit_copy_range(&patch, patch.spans[1].end, patch.size);
+    }
+    free(patch.spans);
+    free(patch.nodes);
+    return fits && edit_text_matches_tree(out, tree);
+}
+
+void tt_edit_write_back(const struct tt_tree *tree, struct tt_text *out)
+{
+    struct tt_text text = {0};
+    struct tt_tree *before = tree->source.length > 0 ? edit_read_text(&tree->source) : NULL;
+    if (before && edit_patch_text(tree, before, &text))
+        tt_text_append_n(out, text.text, text.length);
+    else
+        tt_tree_write(tree, out);
+    tt_tree_free(before);
+    tt_text_fini(&text);
 }

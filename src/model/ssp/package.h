@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "base/byte_source.h"
 
 struct tt_package;
 

@@ -12,7 +12,7 @@
 
 #include "fmu/description/description.h"
 #include "base/findings.h"
-#include "fmu/description/wide.h"
+#include "fmu/description/type.h"
 #include "model/ssp/tree.h"
 
 /* Units and enumerations are scoped to their file; both are sorted by name. */

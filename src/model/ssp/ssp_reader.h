@@ -5,9 +5,9 @@
 
 #include <stdbool.h>
 
-#include "base/map.h"
-#include "fmu/description/wide.h"
 #include "base/limited_findings.h"
+#include "base/map.h"
+#include "fmu/description/type.h"
 #include "model/ssp/ssp.h"
 
 /* A document that is being read. */
@@ -195,7 +195,7 @@ TUTTI_CHECKED enum tutti_err tt_ssm_parse(struct tt_ssp_reader *parts, const str
 TUTTI_CHECKED enum tutti_err tt_ssb_parse(struct tt_ssp_reader *parts, const struct tt_tree_node *top,
                                           struct tt_ssb *ssb);
 
-/* Of ssd_system.c: a system with everything in it; and of ssd_binding.c. */
+/* Of ssd.c: a system with everything in it; and of ssd.c. */
 TUTTI_CHECKED enum tutti_err tt_ssd_read_system(struct tt_ssp_reader *parts, struct tt_tree_node *node,
                                                 struct tt_ssp_element *system);
 TUTTI_CHECKED enum tutti_err tt_ssd_read_bindings(struct tt_ssp_reader *parts, const struct tt_tree_node *node,

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "base/byte_source.h"
 #include "base/text.h"
 
 /* The namespaces of SSP; 1.0 and 2.0 share them. */
@@ -78,5 +78,14 @@ void tt_tree_write(const struct tt_tree *tree, struct tt_text *out);
 /* The text that was read, changed where the tree was: all else, comments and layout included, stays byte for byte. Where that cannot be done (a tree
  * that was not read, a text in another encoding) as tt_tree_write. */
 void tt_edit_write_back(const struct tt_tree *tree, struct tt_text *out);
+
+/* Elements of trees as text, for those who write documents (tree_write.c, edit.c). */
+
+/* As the content of an element, or of an attribute in double quotes. */
+void tt_tree_escape(struct tt_text *out, const char *text, bool attribute);
+/* The tag that begins an element, or is all of it if nothing is in it. */
+void tt_tree_write_tag(struct tt_text *out, const struct tt_tree_node *node);
+/* An element with all that is in it; its lines begin `depth` levels deep, but for the first, which the caller has begun. */
+void tt_tree_write_element(struct tt_text *out, const struct tt_tree_node *element, size_t depth);
 
 #endif

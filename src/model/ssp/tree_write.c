@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "model/ssp/edit.h"
-#include "model/ssp/tree_text.h"
+#include "model/ssp/tree.h"
 
 /* What XML has no way to say: control characters, broken UTF-8, and two code points that are no characters. */
 static size_t find_unencodable(const char *c)

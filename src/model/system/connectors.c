@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Connectors of items: nodes, and whether they are what the FMU, or the referenced system, has. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/suggestion.h"
+#include "base/text.h"
 #include "model/system/flat.h"
 
 /* ---- what a connector says ---- */
@@ -248,4 +250,261 @@ enum tutti_err tt_connectors_build(struct tt_flat *flat, uint32_t index)
     if (item->body)
         connectors_check_reference(flat, index);
     return tt_flat_check_size(flat);
+}
+
+/* Signal dictionaries: wires that any system below their own can reach. */
+
+enum tutti_err tt_connectors_add_dictionaries(struct tt_flat *flat, uint32_t index)
+{
+    struct tt_flat_item *item = tt_flat_item(flat, index);
+    item->first_dictionary = (uint32_t)flat->dictionaries.count;
+    for (size_t i = 0; i < item->body->dictionary_count; i++) {
+        struct tt_flat_dictionary *dictionary = tt_vector_push(&flat->dictionaries, sizeof *dictionary);
+        if (!dictionary)
+            return tt_fail_memory();
+        dictionary->item = index;
+        dictionary->declaration = &item->body->dictionaries[i];
+        TRY(tt_map_add(&item->dictionaries_by_name, dictionary->declaration->name, (int64_t)i, NULL));
+    }
+    return TUTTI_OK;
+}
+
+/* The innermost dictionary of that name around an item; NULL: there is none. */
+static struct tt_flat_dictionary *connectors_find_dictionary(struct tt_flat *flat, uint32_t index, const char *name)
+{
+    do {
+        index = tt_flat_item(flat, index)->parent;
+        const struct tt_flat_item *item = tt_flat_item(flat, index);
+        int64_t found = tt_map_find(&item->dictionaries_by_name, name);
+        if (found != TUTTI_MAP_NONE)
+            return (struct tt_flat_dictionary *)flat->dictionaries.items + item->first_dictionary + found;
+    } while (index != 0);
+    return NULL;
+}
+
+static enum tutti_err connectors_add_entries(struct tt_flat *flat, struct tt_flat_dictionary *dictionary)
+{
+    const struct tt_ssb *ssb = dictionary->entries;
+    const char *owner = dictionary->declaration->name;
+    dictionary->first_node = (uint32_t)flat->nodes.count;
+    for (size_t i = 0; i < ssb->count; i++) {
+        const struct tt_ssp_entry *entry = &ssb->entries[i];
+        struct tt_flat_node *node = tt_vector_push(&flat->nodes, sizeof *node);
+        char *name = tt_arena_alloc(&flat->arena, strlen(owner) + strlen(entry->name) + 2);
+        if (!node || !name)
+            return tt_fail_memory();
+        stpcpy(stpcpy(stpcpy(name, owner), "."), entry->name);
+        *node = (struct tt_flat_node){
+            .name = name,
+            .item = dictionary->item,
+            .component = TUTTI_NONE,
+            .variable = TUTTI_NONE,
+            .column = TUTTI_NONE,
+            .entry = true,
+            .kind = TUTTI_SSP_INOUT,
+            .look = tt_connectors_signal_spec(flat, &ssb->scope, &entry->type, entry->dimension_count),
+            .file = ssb->scope.file,
+            .line = entry->line,
+        };
+        TRY(tt_map_add(&dictionary->names, entry->name, (int64_t)i, NULL));
+    }
+    return tt_flat_check_size(flat);
+}
+
+/* Reads it when something refers to it for the first time. */
+static enum tutti_err open_dictionary(struct tt_flat *flat, struct tt_flat_dictionary *dictionary)
+{
+    const struct tt_ssp_dictionary *declaration = dictionary->declaration;
+    struct tt_flat_file *base = tt_flat_item(flat, dictionary->item)->body_file, *file;
+    if (dictionary->entries)
+        return TUTTI_OK;
+    if (declaration->type && strcmp(declaration->type, "application/x-ssp-signal-dictionary") != 0) {
+        tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, base->shown, declaration->line,
+                        "the signal dictionary '%s' has the type \"%s\", which is not supported; what is: "
+                        "application/x-ssp-signal-dictionary",
+                        declaration->name, tt_text_excerpt(declaration->type).text);
+        return TUTTI_OK;
+    }
+    dictionary->entries = declaration->inline_entries;
+    if (!dictionary->entries && declaration->source) {
+        enum tutti_err err = tt_model_files_open_document(flat, base, declaration->source, DOCUMENT_SSB, &file);
+        if (err)
+            return tt_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err, "%s:%u: signal dictionary '%s'",
+                                   base->shown, declaration->line, declaration->name);
+        dictionary->entries = file->ssb;
+    }
+    return dictionary->entries ? connectors_add_entries(flat, dictionary) : TUTTI_OK;
+}
+
+static enum tutti_err bind_dictionary_entry(struct tt_flat *flat, uint32_t index, uint32_t c,
+                                            struct tt_signal_spec *looks, const struct tt_flat_dictionary *dictionary)
+{
+    const struct tt_flat_item *item = tt_flat_item(flat, index);
+    const struct tt_ssp_connector *connector = &item->connectors[c];
+    int64_t entry = tt_map_find(&dictionary->names, connector->name);
+    if (entry == TUTTI_MAP_NONE) {
+        struct tt_text_nearest nearest = {.wanted = connector->name};
+        bool guess = dictionary->entries && tt_flat_may_suggest(flat);
+        for (size_t i = 0; guess && i < dictionary->entries->count; i++)
+            tt_text_nearest_offer(&nearest, dictionary->entries->entries[i].name);
+        tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
+                        "the connector '%s' is no entry of the signal dictionary '%s'%s",
+                        tt_flat_path(flat, index, connector->name), dictionary->declaration->name,
+                        tt_text_suggest(nearest.best).text);
+        return TUTTI_OK;
+    }
+    item->nodes[c] = dictionary->first_node + (uint32_t)entry;
+    const struct tt_flat_node *node = tt_flat_node(flat, item->nodes[c]);
+    looks[c] = connector->type.given ? tt_connectors_signal_spec(flat, &item->file->ssd->scope, &connector->type,
+                                                                 connector->dimension_count)
+                                     : node->look;
+    if (node->look.typed && !tt_conversion_is_possible(looks[c].type, node->look.type) &&
+        !tt_conversion_is_possible(node->look.type, looks[c].type))
+        tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, connector->line,
+                        "the connector '%s' is of type %s, but the entry of the signal dictionary is of type %s",
+                        tt_flat_path(flat, index, connector->name), tt_type_name(looks[c].type),
+                        tt_type_name(node->look.type));
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_connectors_bind_dictionary(struct tt_flat *flat, uint32_t index)
+{
+    struct tt_flat_item *item = tt_flat_item(flat, index);
+    struct tt_flat_dictionary *dictionary = connectors_find_dictionary(flat, index, item->element->dictionary);
+    if (!dictionary) {
+        tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, item->file->shown, item->element->line,
+                        "'%s' refers to the signal dictionary '%s', which neither its system nor one around it has",
+                        item->name, item->element->dictionary);
+        return TUTTI_OK;
+    }
+    TRY(open_dictionary(flat, dictionary));
+    struct tt_signal_spec *looks = tt_arena_array(&flat->arena, item->connector_count, sizeof *looks);
+    if (!looks)
+        return tt_fail_memory();
+    item->looks = looks;
+    for (uint32_t c = 0; c < item->connector_count; c++)
+        TRY(bind_dictionary_entry(flat, index, c, looks, dictionary));
+    return TUTTI_OK;
+}
+
+/* The connections of systems, from names to nodes. */
+
+struct written_connection {
+    uint32_t system; /* item */
+    const struct tt_ssp_connection *connection;
+    const struct tt_ssp_end *end;
+};
+
+static void connectors_report(struct tt_flat *flat, const struct written_connection *written, const char *nearest,
+                              const char *format, ...) TUTTI_PRINTF(4, 5);
+
+static void connectors_report(struct tt_flat *flat, const struct written_connection *written, const char *nearest,
+                              const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, tt_flat_item(flat, written->system)->body_file->shown,
+                    written->connection->line, "%s%s", text, tt_text_suggest(nearest).text);
+}
+
+static void connectors_report_element(struct tt_flat *flat, const struct written_connection *written)
+{
+    const struct tt_flat_item *system = tt_flat_item(flat, written->system);
+    struct tt_text_nearest nearest = {.wanted = written->end->element};
+    bool guess = tt_flat_may_suggest(flat);
+    for (uint32_t i = 0; guess && i < system->child_count; i++)
+        tt_text_nearest_offer(&nearest, tt_flat_item(flat, system->first_child + i)->own_name);
+    connectors_report(flat, written, nearest.best,
+                      "a connection names the element '%s', which the system '%s' does not have", written->end->element,
+                      system->body->name);
+}
+
+static void connectors_report_connector(struct tt_flat *flat, const struct written_connection *written, uint32_t owner)
+{
+    const struct tt_flat_item *item = tt_flat_item(flat, owner);
+    const char *name = tt_flat_path(flat, owner, written->end->connector);
+    struct tt_text_nearest nearest = {.wanted = written->end->connector};
+    bool guess = tt_flat_may_suggest(flat);
+    for (uint32_t i = 0; guess && i < item->connector_count; i++)
+        tt_text_nearest_offer(&nearest, item->connectors[i].name);
+    const struct tt_description *desc =
+        item->component == TUTTI_NONE ? NULL : tt_flat_component(flat, item->component)->fmu->desc;
+    uint32_t variable = desc ? tt_description_find(desc, written->end->connector) : TUTTI_NONE;
+    if (variable != TUTTI_NONE)
+        connectors_report(
+            flat, written, NULL,
+            "a connection names '%s', which is a variable of the FMU, but no connector; add a Connector of kind "
+            "\"%s\" to the component",
+            name, tt_ssd_kind_name(tt_flat_variable_kind(&desc->vars[variable])));
+    else
+        connectors_report(flat, written, nearest.best, "a connection names the connector '%s', which is not declared",
+                          name);
+}
+
+/* The component has no implementation, which is reported already. */
+static bool connectors_is_empty(const struct tt_flat_item *item)
+{
+    return item->element && item->element->kind == TUTTI_SSP_COMPONENT && item->component == TUTTI_NONE &&
+           item->table == TUTTI_NONE && !item->body;
+}
+
+/* False: there is no such end, which is reported. */
+static bool connectors_find_end(struct tt_flat *flat, const struct written_connection *written,
+                                struct tt_flat_edge_end *end)
+{
+    uint32_t owner = written->system;
+    if (written->end->element)
+        owner = tt_flat_find_child(flat, written->system, written->end->element);
+    if (owner == TUTTI_NONE) {
+        connectors_report_element(flat, written);
+        return false;
+    }
+    const struct tt_flat_item *item = tt_flat_item(flat, owner);
+    uint32_t connector = tt_flat_find_connector(flat, owner, written->end->connector);
+    if (connector == TUTTI_NONE && !connectors_is_empty(item))
+        connectors_report_connector(flat, written, owner);
+    if (connector == TUTTI_NONE || item->nodes[connector] == TUTTI_NONE)
+        return false;
+    const struct tt_flat_node *node = tt_flat_node(flat, item->nodes[connector]);
+    *end = (struct tt_flat_edge_end){
+        .node = item->nodes[connector],
+        .indices = written->end->indices,
+        .index_count = (uint32_t)written->end->index_count,
+        .inner = owner == written->system,
+        .kind = item->looks ? (uint8_t)item->connectors[connector].kind : node->kind,
+        .look = item->looks ? &item->looks[connector] : NULL,
+    };
+    if (tt_flat_has_element(flat, node, written->end->indices, written->end->index_count))
+        return true;
+    connectors_report(flat, written, NULL, "a connection gives indices for '%s' that are of no element of it",
+                      tt_flat_path(flat, owner, written->end->connector));
+    return false;
+}
+
+static enum tutti_err connectors_connect(struct tt_flat *flat, uint32_t index,
+                                         const struct tt_ssp_connection *connection)
+{
+    struct written_connection start = {index, connection, &connection->start},
+                              end = {index, connection, &connection->end};
+    struct tt_flat_edge edge = {
+        .transformation = &connection->transformation,
+        .suppress = connection->suppress_unit_conversion,
+        .file = tt_flat_item(flat, index)->body_file->shown,
+        .line = connection->line,
+    };
+    bool first = connectors_find_end(flat, &start, &edge.from), second = connectors_find_end(flat, &end, &edge.to);
+    return first && second ? tt_edges_add(flat, &edge) : TUTTI_OK;
+}
+
+enum tutti_err tt_connectors_add_connections(struct tt_flat *flat)
+{
+    for (uint32_t i = 0; i < flat->items.count; i++) {
+        const struct tt_ssp_element *body = tt_flat_item(flat, i)->body;
+        for (size_t c = 0; body && c < body->connection_count; c++)
+            TRY(connectors_connect(flat, i, &body->connections[c]));
+    }
+    return TUTTI_OK;
 }

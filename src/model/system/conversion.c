@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "base/binary_search.h"
+#include "base/vector.h"
 
 static bool conversion_is_whole(enum tt_type type)
 {

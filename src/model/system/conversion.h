@@ -12,9 +12,8 @@
 
 #include "base/arena.h"
 #include "base/fail.h"
-#include "fmu/description/wide.h"
-#include "fmu/description/description.h"
 #include "fmu/description/type.h"
+#include "fmu/description/description.h"
 
 struct tt_value_map {
     const tt_wide *from, *to; /* sorted by from; values that are not in it stay */

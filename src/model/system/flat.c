@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggestion.h"
 #include "base/text.h"
 
 enum tutti_err tt_flat_check_size(const struct tt_flat *flat)

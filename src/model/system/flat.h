@@ -326,7 +326,7 @@ TUTTI_CHECKED enum tutti_err tt_imported_open(struct tt_flat *flat, const char *
 TUTTI_CHECKED enum tutti_err tt_imported_connect(struct tt_flat *flat);
 TUTTI_CHECKED enum tutti_err tt_imported_set(struct tt_flat *flat);
 
-/* ---- connectors.c, dictionary.c, connections.c ---- */
+/* ---- connectors.c, connectors.c, connectors.c ---- */
 
 /* Nodes for the connectors of an item. */
 TUTTI_CHECKED enum tutti_err tt_connectors_build(struct tt_flat *flat, uint32_t item);
@@ -338,7 +338,7 @@ TUTTI_CHECKED enum tutti_err tt_connectors_bind_dictionary(struct tt_flat *flat,
 /* Edges for the connections of all systems. */
 TUTTI_CHECKED enum tutti_err tt_connectors_add_connections(struct tt_flat *flat);
 
-/* ---- items.c ---- */
+/* ---- flow.c ---- */
 
 /* The items that a look has, for many questions. Borrows the look. */
 struct tt_flow_items {
@@ -381,7 +381,7 @@ bool tt_edges_is_allowed(bool from_inner, enum tt_ssp_kind from, bool to_inner, 
 void tt_edges_fail(struct tt_flat *flat, struct tt_flat_edge *edge, const char *format, ...) TUTTI_PRINTF(3, 4);
 void tt_edges_report_unknown_units(struct tt_flat *flat, struct tt_flat_edge *edge);
 
-/* ---- wiring.c, arrivals.c ---- */
+/* ---- wiring.c, wiring.c ---- */
 
 /* The feeds of all nodes, and what values come to them. */
 TUTTI_CHECKED enum tutti_err tt_wiring_build_feeds(struct tt_flat *flat);
@@ -394,7 +394,7 @@ TUTTI_CHECKED enum tutti_err tt_wiring_copy_unit(struct tt_flat *flat, const str
 /* ---- probes.c: connectors that are recorded ---- */
 TUTTI_CHECKED enum tutti_err tt_probes_build(struct tt_flat *flat);
 
-/* ---- bindings.c, values.c, value_choice.c ---- */
+/* ---- start_values.c, values.c, start_values.c ---- */
 
 TUTTI_CHECKED enum tutti_err tt_start_values_apply_bindings(struct tt_flat *flat);
 

@@ -67,4 +67,12 @@ TUTTI_CHECKED enum tutti_err tt_setting_find(const struct tt_description *desc, 
 bool tt_setting_look_up(const struct tt_description *desc, const char *name, uint32_t *variable,
                         struct tt_indices *element);
 
+/* A number as the value of a variable of any type that has numbers. */
+
+/* Can it be that, by its type, the items of its enumeration, its bounds? ARGUMENT, which calls it `name`. */
+TUTTI_CHECKED enum tutti_err tt_setting_check_number(const struct tt_description *desc, const struct tt_var *var,
+                                                     const char *name, double value);
+/* As its FMU takes it, with the sign of a negated alias; it was checked. */
+void tt_setting_store_number(const struct tt_var *var, double value, void *to);
+
 #endif

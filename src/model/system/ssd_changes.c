@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "model/system/scaled.h"
+#include "model/system/command_line.h"
 #include "model/system/ssp_elements.h"
 
 struct ssd_editor {

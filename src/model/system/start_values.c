@@ -409,3 +409,398 @@ enum tutti_err tt_start_values_add_candidate(struct tt_flat *flat, const struct 
     *place = candidate;
     return tt_flat_check_size(flat);
 }
+
+/* Parameter bindings (SSP 2.0, 5.2.3): sources of values, mappings, and what they apply to. */
+
+/* A binding at its place. */
+struct active_binding {
+    uint32_t item;
+    const struct tt_ssp_binding *binding;
+    struct tt_flat_file *file; /* whose binding it is */
+    const struct tt_ssv *values;
+    struct tt_map *parameters; /* of a file, by name; NULL: of an inline set */
+};
+
+/* ---- sources ---- */
+
+static enum tutti_err start_values_fail_at(enum tutti_err err, const struct active_binding *bound)
+{
+    err = err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err; /* the document's fault, not the command line's */
+    return tt_fail_context(err, "%s:%u: parameter binding", bound->file->shown, bound->binding->line);
+}
+
+/* The document that a source is relative to; NULL, and a finding, where there is none. */
+static struct tt_flat_file *binding_base_of(struct tt_flat *flat, const struct active_binding *bound, bool in_component)
+{
+    const struct tt_flat_item *item = tt_flat_item(flat, bound->item);
+    if (!in_component)
+        return bound->file;
+    if (!item->target)
+        tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, bound->file->shown, bound->binding->line,
+                        "sourceBase=\"component\" is for components that have a file; '%s' is none",
+                        item->element->name);
+    return item->target;
+}
+
+static enum tutti_err open_values(struct tt_flat *flat, struct active_binding *bound)
+{
+    const struct tt_ssp_binding *binding = bound->binding;
+    bound->values = binding->values;
+    struct tt_flat_file *base = NULL, *file;
+    if (!bound->values && binding->source)
+        base = binding_base_of(flat, bound, binding->source_in_component);
+    if (!base)
+        return TUTTI_OK;
+    enum tutti_err err = tt_model_files_open_document(flat, base, binding->source, DOCUMENT_SSV, &file);
+    if (err)
+        return start_values_fail_at(err, bound);
+    bound->values = file->ssv;
+    bound->parameters = &file->parameters;
+    return TUTTI_OK;
+}
+
+static enum tutti_err open_mapping(struct tt_flat *flat, const struct active_binding *bound, const struct tt_ssm **out)
+{
+    const struct tt_ssp_binding *binding = bound->binding;
+    *out = binding->mapping;
+    struct tt_flat_file *base = NULL, *file;
+    if (!*out && binding->mapping_source)
+        base = binding_base_of(flat, bound, binding->mapping_in_component);
+    if (!base)
+        return TUTTI_OK;
+    enum tutti_err err = tt_model_files_open_document(flat, base, binding->mapping_source, DOCUMENT_SSM, &file);
+    if (err)
+        return start_values_fail_at(err, bound);
+    *out = file->ssm;
+    return TUTTI_OK;
+}
+
+/* ---- application ---- */
+
+static enum tutti_err start_values_make_value(struct tt_flat *flat, const struct active_binding *bound,
+                                              const struct tt_ssp_parameter *parameter, struct tt_flat_value *value)
+{
+    uint64_t level = TUTTI_MOST_LEVELS + 1 - tt_flat_item(flat, bound->item)->depth;
+    *value = (struct tt_flat_value){
+        .rank = level << 32 | flat->values_given++,
+        .origin = parameter->name,
+        .file = bound->values->scope.file,
+        .line = parameter->line,
+        .texts = true,
+        .dimensions = (uint8_t)(parameter->dimension_count < UINT8_MAX ? parameter->dimension_count : UINT8_MAX),
+        .shape = parameter->dimensions,
+        .count = parameter->value_count,
+        .data = parameter->values,
+    };
+    enum tutti_err err = tt_start_values_parse(flat, value, parameter->type.type);
+    value->look = tt_connectors_signal_spec(flat, &bound->values->scope, &parameter->type, 0);
+    value->look.typed = true;
+    return err;
+}
+
+/* Applies a value to all that `name` means; *count says to how many. */
+static enum tutti_err apply_parameter(struct tt_flat *flat, const struct active_binding *bound,
+                                      const struct tt_ssp_parameter *parameter, const char *name,
+                                      const struct tt_ssp_mapping *mapping, size_t *count)
+{
+    struct tt_vector matches = {0};
+    struct tt_flat_value value = {0};
+    enum tutti_err err = tt_flat_find_matches(flat, bound->item, name, &matches);
+    *count = matches.count;
+    if (!err && matches.count > 0) {
+        err = start_values_make_value(flat, bound, parameter, &value);
+        if (err && err != TUTTI_ERR_MEMORY) {
+            tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, value.file, value.line, "parameter '%s': %s",
+                            parameter->name, tutti_err_message());
+            matches.count = 0;
+            err = TUTTI_OK;
+        }
+    }
+    for (size_t i = 0; i < matches.count && !err; i++)
+        err = tt_start_values_apply(flat, &value, (const struct tt_flat_match *)matches.items + i,
+                                    mapping && mapping->suppress_unit_conversion,
+                                    mapping ? &mapping->transformation : NULL);
+    tt_vector_fini(&matches);
+    return err ? err : tt_flat_check_size(flat);
+}
+
+/* Single parameters may be for others, but if none fits, names or prefix are wrong. */
+static void warn_useless(struct tt_flat *flat, const struct active_binding *bound, const char *prefix)
+{
+    const char *name = tt_flat_item(flat, bound->item)->name;
+    tt_findings_add(
+        flat->findings, TUTTI_FINDING_WARNING, bound->file->shown, bound->binding->line,
+        "none of the %zu parameters of %s (the first is '%s%s') fits anything in %s%s%s: the binding has no effect",
+        bound->values->count, bound->values->scope.file, tt_text_excerpt(prefix).text,
+        tt_text_excerpt(bound->values->parameters[0].name).text, *name ? "'" : "the system", *name ? name : "",
+        *name ? "'" : "");
+}
+
+static enum tutti_err apply_parameters(struct tt_flat *flat, const struct active_binding *bound)
+{
+    const char *prefix = bound->binding->prefix ? bound->binding->prefix : "";
+    struct tt_text name = {0};
+    enum tutti_err err = TUTTI_OK;
+    size_t count, all = 0, length = strlen(prefix);
+    tt_text_append(&name, prefix);
+    for (size_t i = 0; i < bound->values->count && !err; i++) {
+        const struct tt_ssp_parameter *parameter = &bound->values->parameters[i];
+        name.length = length;
+        tt_text_append(&name, parameter->name);
+        err = name.failed ? tt_fail_memory() : apply_parameter(flat, bound, parameter, name.text, NULL, &count);
+        all += err ? 0 : count;
+    }
+    tt_text_fini(&name);
+    if (!err && all == 0 && bound->values->count > 0)
+        warn_useless(flat, bound, prefix);
+    return err;
+}
+
+static enum tutti_err apply_mapping_entry(struct tt_flat *flat, const struct active_binding *bound,
+                                          const struct tt_map *parameters, const struct tt_ssm *ssm,
+                                          const struct tt_ssp_mapping *mapping)
+{
+    const char *prefix = bound->binding->prefix ? bound->binding->prefix : "";
+    size_t n = strlen(prefix), count;
+    int64_t found = TUTTI_MAP_NONE;
+    if (strncmp(mapping->source, prefix, n) == 0)
+        found = tt_map_find(parameters, mapping->source + n);
+    if (found == TUTTI_MAP_NONE) {
+        TRY(tt_flat_count_lookup(flat, 0));
+        tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, ssm->file, mapping->line,
+                        "the mapping's source '%s' is no parameter of the source of values", mapping->source);
+        return TUTTI_OK;
+    }
+    TRY(apply_parameter(flat, bound, &bound->values->parameters[found], mapping->target, mapping, &count));
+    if (count == 0)
+        tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, ssm->file, mapping->line,
+                        "the mapping's target '%s' is nothing that could be set here", mapping->target);
+    return TUTTI_OK;
+}
+
+static enum tutti_err apply_mappings(struct tt_flat *flat, const struct active_binding *bound, const struct tt_ssm *ssm)
+{
+    struct tt_map own = {0}, *parameters = bound->parameters ? bound->parameters : &own;
+    enum tutti_err err = TUTTI_OK;
+    for (size_t i = parameters->count; i < bound->values->count && !err; i++)
+        err = tt_map_add(parameters, bound->values->parameters[i].name, (int64_t)i, NULL);
+    for (size_t i = 0; i < ssm->count && !err; i++)
+        err = apply_mapping_entry(flat, bound, parameters, ssm, &ssm->mappings[i]);
+    tt_map_fini(&own);
+    return err;
+}
+
+/* Is a document of the only type that there is so far? Says so, if it is not. */
+static bool start_values_check_type(struct tt_flat *flat, const struct active_binding *bound, const char *what,
+                                    const char *type, const char *standard)
+{
+    if (!type || strcmp(type, standard) == 0)
+        return true;
+    tt_findings_add(flat->findings, TUTTI_FINDING_ERROR, bound->file->shown, bound->binding->line,
+                    "the %s has the type \"%s\", which is not supported; what is: %s", what, tt_text_excerpt(type).text,
+                    standard);
+    return false;
+}
+
+static enum tutti_err apply_binding(struct tt_flat *flat, uint32_t item, const struct tt_ssp_binding *binding,
+                                    struct tt_flat_file *file)
+{
+    struct active_binding bound = {.item = item, .binding = binding, .file = file};
+    const struct tt_ssm *mapping = NULL;
+    if (!start_values_check_type(flat, &bound, "parameter binding", binding->type, "application/x-ssp-parameter-set") ||
+        !start_values_check_type(flat, &bound, "parameter mapping", binding->mapping_type,
+                                 "application/x-ssp-parameter-mapping"))
+        return TUTTI_OK;
+    TRY(open_values(flat, &bound));
+    if (!bound.values)
+        return TUTTI_OK;
+    if (!binding->mapped)
+        return apply_parameters(flat, &bound);
+    TRY(open_mapping(flat, &bound, &mapping));
+    return mapping ? apply_mappings(flat, &bound, mapping) : TUTTI_OK;
+}
+
+/* A component's bindings stand after those of the system that it refers to. */
+enum tutti_err tt_start_values_apply_bindings(struct tt_flat *flat)
+{
+    for (uint32_t i = 0; i < flat->items.count; i++) {
+        const struct tt_ssp_element *body = tt_flat_item(flat, i)->body;
+        const struct tt_ssp_element *element = tt_flat_item(flat, i)->element;
+        for (size_t b = 0; body && b < body->binding_count; b++)
+            TRY(apply_binding(flat, i, &body->bindings[b], tt_flat_item(flat, i)->body_file));
+        for (size_t b = 0; element && element != body && b < element->binding_count; b++)
+            TRY(apply_binding(flat, i, &element->bindings[b], tt_flat_item(flat, i)->file));
+    }
+    return TUTTI_OK;
+}
+
+/* Of all values given for a variable, the one that counts. */
+
+static int compare_ranks(const struct tt_flat_candidate *a, const struct tt_flat_candidate *b)
+{
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* By variable, all of it before elements, the best first. */
+static int compare_candidates(const void *a, const void *b)
+{
+    const struct tt_flat_candidate *x = a, *y = b;
+    if (x->component != y->component)
+        return x->component < y->component ? -1 : 1;
+    if (x->setting.variable != y->setting.variable)
+        return x->setting.variable < y->setting.variable ? -1 : 1;
+    int order = tt_setting_compare_indices(&x->setting.element, &y->setting.element);
+    return order ? order : -compare_ranks(x, y);
+}
+
+/* The values as they stay: texts and bytes with them. */
+static enum tutti_err start_values_store(struct tt_flat *flat, const struct tt_flat_candidate *candidate,
+                                         struct tt_setting *out)
+{
+    struct tt_arena *arena = &flat->system->arena;
+    const struct tt_description *desc = tt_flat_component(flat, candidate->component)->fmu->desc;
+    enum tt_type type = desc->vars[candidate->setting.variable].type;
+    size_t count = candidate->setting.count;
+    void *values = tt_arena_array(arena, count, tt_type_size(type));
+    *out = candidate->setting;
+    out->values = values;
+    if (out->file)
+        out->file = tt_arena_copy_text(arena, out->file, strlen(out->file));
+    if (!values || (candidate->setting.file && !out->file))
+        return tt_fail_memory();
+    if (count > 0)
+        memcpy(values, candidate->setting.values, count * tt_type_size(type));
+    for (size_t i = 0; i < count && type == TUTTI_TYPE_STRING; i++) {
+        const char **text = (const char **)values + i;
+        *text = tt_arena_copy_text(arena, *text, strlen(*text));
+        if (!*text)
+            return tt_fail_memory();
+    }
+    for (size_t i = 0; i < count && type == TUTTI_TYPE_BINARY; i++) {
+        struct tt_bytes *bytes = (struct tt_bytes *)values + i;
+        uint8_t *copy = tt_arena_alloc(arena, bytes->size + 1);
+        if (!copy)
+            return tt_fail_memory();
+        if (bytes->size > 0)
+            memcpy(copy, bytes->data, bytes->size);
+        bytes->data = copy;
+    }
+    return TUTTI_OK;
+}
+
+/* A parameter that is given by a binding, though a connection gives it, too. Options of the command line are above both. */
+static void warn_connected(struct tt_flat *flat, const struct tt_flat_candidate *given)
+{
+    const struct tt_component *component = tt_flat_component(flat, given->component);
+    const struct tt_var *var = &component->fmu->desc->vars[given->setting.variable];
+    if (var->causality == TUTTI_PARAMETER && given->setting.file && !given->passed)
+        tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, given->setting.file, given->setting.line,
+                        "'%s.%s' is given here, and by a connection, too, which counts; remove one of them",
+                        component->name, var->name);
+}
+
+/* A higher level is above a lower one without a word. */
+static bool wins_by_connection(const struct tt_flat_candidate *winner, const struct tt_flat_candidate *beaten)
+{
+    return winner->passed && (winner->rank & TUTTI_RANK_CONSTANT || winner->rank >> 32 == beaten->rank >> 32);
+}
+
+/* Does a connection bring the value of its variable in the initialisation? */
+static bool start_values_is_connected(const struct tt_flat *flat, const struct tt_flat_candidate *candidate)
+{
+    uint32_t count;
+    const struct tt_connection *connection =
+        tt_system_connections_to(flat->system, candidate->component, candidate->setting.variable, &count);
+    return count > 0 && connection->at_start_only;
+}
+
+/* ---- the same options again, with other values ---- */
+
+/* A number, which nothing but the start of a run depends on. */
+static bool can_be_set_again(const struct tt_var *var, const struct tt_setting *setting)
+{
+    return !tt_type_is_text((enum tt_type)var->type) && var->causality != TUTTI_STRUCTURAL_PARAMETER &&
+           (var->dimension_count == 0 || setting->element.count > 0);
+}
+
+static enum tutti_err record_given_option(struct tt_flat *flat, const struct tt_flat_candidate *candidate,
+                                          struct tt_setting *setting)
+{
+    struct tt_system *system = flat->system;
+    const struct tt_description *desc = tt_flat_component(flat, candidate->component)->fmu->desc;
+    if (!candidate->option || !can_be_set_again(&desc->vars[setting->variable], setting))
+        return TUTTI_OK;
+    struct tt_given_option *given = &system->given[candidate->rank - TUTTI_RANK_SET];
+    *given = (struct tt_given_option){.desc = desc, .setting = setting};
+    given->name = tt_arena_copy_text(&system->arena, candidate->option, candidate->name_length);
+    return given->name ? TUTTI_OK : tt_fail_memory();
+}
+
+/* NULL: this text is not of the same option. */
+static const char *start_values_text_of(const struct tt_given_option *given, const char *text)
+{
+    size_t length = given->name ? strlen(given->name) : 0;
+    return given->name && strncmp(text, given->name, length) == 0 ? text + length : NULL;
+}
+
+static bool reread_given_option(const struct tt_given_option *given, const char *text, void *value)
+{
+    const struct tt_var *var = &given->desc->vars[given->setting->variable];
+    if (tt_setting_read_value(NULL, given->desc, var, text, strlen(text), value))
+        return false;
+    if (var->negated)
+        tt_type_negate((enum tt_type)var->type, value);
+    return true;
+}
+
+bool tt_start_values_replace(struct tt_system *system, const char *const *sets, size_t count)
+{
+    uint64_t unused; /* the largest number */
+    bool fit = count == system->given_count;
+    for (size_t i = 0; i < count && fit; i++) {
+        const char *text = start_values_text_of(&system->given[i], sets[i]);
+        fit = text && reread_given_option(&system->given[i], text, &unused);
+    }
+    for (size_t i = 0; i < count && fit; i++)
+        (void)reread_given_option(&system->given[i], start_values_text_of(&system->given[i], sets[i]),
+                                  (void *)system->given[i].setting->values);
+    return fit;
+}
+
+enum tutti_err tt_start_values_resolve(struct tt_flat *flat)
+{
+    struct tt_flat_candidate *candidates = flat->candidates.items;
+    size_t count = flat->candidates.count;
+    const struct tt_flat_candidate *whole = NULL, *last = NULL, *winner = NULL;
+    struct tt_setting *settings = tt_arena_array(&flat->system->arena, count, sizeof *settings);
+    flat->system->given_count = flat->source->set_count;
+    flat->system->given = tt_arena_array(&flat->system->arena, flat->source->set_count, sizeof *flat->system->given);
+    if (!settings || !flat->system->given)
+        return tt_fail_memory();
+    if (count > 1)
+        qsort(candidates, count, sizeof *candidates, compare_candidates);
+    for (size_t i = 0; i < count; i++) {
+        const struct tt_flat_candidate *candidate = &candidates[i];
+        bool same = last && last->component == candidate->component &&
+                    last->setting.variable == candidate->setting.variable;
+        if (!same)
+            whole = candidate->setting.element.count == 0 ? candidate : NULL;
+        bool again = same && tt_setting_compare_indices(&last->setting.element, &candidate->setting.element) == 0;
+        bool beaten = again || (whole && whole != candidate && compare_ranks(candidate, whole) < 0);
+        winner = again ? winner : candidate;
+        last = candidate;
+        if (again ? wins_by_connection(winner, candidate) : start_values_is_connected(flat, candidate))
+            warn_connected(flat, candidate);
+        if (beaten)
+            continue;
+        struct tt_component *component = tt_flat_component(flat, candidate->component);
+        TRY(start_values_store(flat, candidate, settings));
+        TRY(record_given_option(flat, candidate, settings));
+        if (component->setting_count++ == 0)
+            component->settings = settings;
+        settings++;
+    }
+    return TUTTI_OK;
+}

@@ -7,9 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggestion.h"
-#include "base/binary_search.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "model/ssp/package.h"
 
 static const struct tt_description *system_desc(const struct tt_system *system, int64_t component)

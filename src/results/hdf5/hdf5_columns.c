@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/hdf5/hdf5_module_parts.h"
+#include "results/hdf5/hdf5_module.h"
 
 enum { CHUNK = 1024, REFERENCE = 16 }; /* rows; bytes of a text's place in a heap */
 

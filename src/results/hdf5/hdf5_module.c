@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The module's one symbol, what HDF5 says of its failures, and the lock around all of it. */
+#include "results/hdf5/hdf5_module.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "results/hdf5/hdf5_module_parts.h"
 
 const struct tt_hdf5_host *tt_hdf5_module_host;
 

@@ -4,9 +4,9 @@
 #ifndef TT_RUN_FEDERATE_ATTRIBUTE_LINKS_H
 #define TT_RUN_FEDERATE_ATTRIBUTE_LINKS_H
 
+#include "model/system/system.h"
 #include "run/federate/encoding.h"
 #include "sim/job/job.h"
-#include "model/system/system.h"
 
 struct tt_attribute_link {
     struct tt_end end;
@@ -35,5 +35,11 @@ struct tt_attribute_link_text {
     char text[256];
 };
 struct tt_attribute_link_text tt_attribute_links_show_link(const struct tt_attribute_link *link);
+
+/* The module of an object model that links need, written as a file. */
+
+/* Of IEEE 1516-2025: their classes, one inside the other, with attributes. `name` is the model's. */
+TUTTI_CHECKED enum tutti_err tt_attribute_links_write_module(const struct tt_attribute_links *links, const char *name,
+                                                             const char *path);
 
 #endif

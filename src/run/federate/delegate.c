@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/tempdir.h"
-#include "run/federate/links_module.h"
+#include "run/federate/attribute_links.h"
 
 /* Seconds: between two looks at `interrupt` and signs of life; between two counts of federates; until people are told what it waits for. */
 static const double LOOK = 0.1, RECOUNT = 0.2, SILENT = 5;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "fmu/description/wide.h"
+#include "fmu/description/type.h"
 #include "model/system/conversion.h"
 
 enum form { NUMBER, TRUTH, ASCII, UNICODE, OPAQUE };

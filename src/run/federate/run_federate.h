@@ -17,8 +17,10 @@
 #ifndef TT_RUN_FEDERATE_RUN_FEDERATE_H
 #define TT_RUN_FEDERATE_RUN_FEDERATE_H
 
+#include "base/bytes.h"
 #include "run/federate/attribute_links.h"
 #include "sim/execution.h"
+#include "sim/rank.h"
 
 /* A companion for a job whose options have `join`, and its context. */
 struct tt_run_federate {
@@ -32,5 +34,18 @@ TUTTI_CHECKED enum tutti_err tt_run_federate_check(const struct tutti_run_option
  * makes no sense together. */
 TUTTI_CHECKED enum tutti_err tt_run_federate_open(struct tt_run_federate *along, struct tt_job *job);
 void tt_run_federate_close(struct tt_run_federate *along);
+
+/* Bytes that one rank has become those of all. */
+
+/* Room that is used again; zeroed is empty. */
+struct tt_broadcast_buffer {
+    double *numbers;
+    size_t room;
+};
+
+/* Collective. parcels[i] is known on the rank where mine[i] is true, which is one; afterwards on all. */
+TUTTI_CHECKED enum tutti_err tt_run_federate_broadcast(struct tt_broadcast_buffer *spread, struct tt_rank *rank,
+                                                       struct tt_byte_writer *parcels, const bool *mine, size_t count);
+void tt_run_federate_free_broadcast(struct tt_broadcast_buffer *spread);
 
 #endif

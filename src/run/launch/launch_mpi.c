@@ -19,7 +19,7 @@
 #include "base/bytes.h"
 #include "run/launch/launcher.h"
 #include "run/placement.h"
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 #include "sim/rank_main.h"
 
 static const size_t FULL = (size_t)1 << 20;  /* bytes of a rank that are enough for now */

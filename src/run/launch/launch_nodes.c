@@ -13,7 +13,7 @@
 #include "run/confined.h"
 #include "run/launch/launcher.h"
 #include "run/launch/nodes.h"
-#include "run/lost.h"
+#include "run/supervision.h"
 #include "run/placement.h"
 #include "sim/ranks/tcp_hub.h"
 

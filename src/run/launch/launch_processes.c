@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "base/wall_clock.h"
-#include "base/child_signals.h"
+#include "base/child.h"
 #include "base/vector.h"
 #include "run/confined.h"
 #include "fmu/process/exit_message.h"
-#include "run/launch/shared_launcher.h"
-#include "run/lost.h"
+#include "run/launch/launcher.h"
+#include "run/supervision.h"
 #include "run/placement.h"
 #include "run/fmu_process.h"
 #include "sim/rank_main.h"

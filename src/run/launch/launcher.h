@@ -17,9 +17,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/ranks/fabric.h"
-#include "sim/ranks/command_ring.h"
 #include "sim/job/job.h"
+#include "sim/ranks/command_ring.h"
+#include "sim/ranks/fabric.h"
+#include "sim/ranks/shared_fabric.h"
 
 enum tt_rank_state {
     TUTTI_RANK_RUNS,
@@ -77,7 +78,7 @@ struct tt_launcher {
     enum tutti_err (*poll)(void *self, int milliseconds);
     /* What is known of a rank that was started, since the last poll. *status is zeroed. A state that is not RUNS stays. */
     void (*look)(void *self, int rank, struct tt_rank_status *status);
-    /* The next bytes that the rank reported (sim/ranks/report_frame.h), borrowed until they are consumed or the next poll; *count 0: there
+    /* The next bytes that the rank reported (sim/ranks/fabric.h), borrowed until they are consumed or the next poll; *count 0: there
      * are none at the moment. Frames may be cut anywhere; more may come once these are consumed. */
     const char *(*reports)(void *self, int rank, size_t *count);
     void (*consume)(void *self, int rank, size_t count);
@@ -98,5 +99,27 @@ struct tt_launcher {
 #define TUTTI_DECLARE_LAUNCHER(name) extern const struct tt_launcher tt_launcher_##name;
 TUTTI_LAUNCHERS(TUTTI_DECLARE_LAUNCHER)
 #undef TUTTI_DECLARE_LAUNCHER
+
+/* What launch_threads.c and launch_processes.c have in common: ranks that share memory with the conductor. The state of such a
+ * launcher begins with a crew, so that these functions can stand in its struct. */
+
+struct tt_shared_launcher {
+    const struct tt_job *job;
+    int ranks;
+    struct tt_shared_fabric *area;
+    uint32_t seen; /* the bell, before ranks were last looked at */
+};
+
+/* `name` is that of the fabric. */
+TUTTI_CHECKED enum tutti_err tt_launcher_shared_open(struct tt_shared_launcher *crew, const struct tt_job *job,
+                                                     int ranks, const char *name);
+void tt_launcher_shared_close(struct tt_shared_launcher *crew);
+
+enum tutti_err tt_launcher_shared_poll(void *self, int milliseconds);
+const char *tt_launcher_shared_reports(void *self, int rank, size_t *count);
+void tt_launcher_shared_consume(void *self, int rank, size_t count);
+void tt_launcher_shared_interrupt(void *self);
+bool tt_launcher_shared_order(void *self, const struct tt_run_command *order);
+void tt_launcher_shared_stop(void *self, uint64_t step);
 
 #endif

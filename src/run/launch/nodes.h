@@ -4,10 +4,10 @@
 #define TT_RUN_LAUNCH_NODES_H
 
 #include "base/tempdir.h"
-#include "sim/job/job.h"
-#include "run/node/node_client.h"
-#include "run/node/node_job.h"
 #include "run/launch/nodes_list.h"
+#include "run/node/node_client.h"
+#include "run/node/node_protocol.h"
+#include "sim/job/job.h"
 #include "sim/ranks/tcp_fabric.h"
 
 struct tt_nodes {
@@ -25,7 +25,7 @@ struct tt_nodes {
     struct tt_byte_writer parcel;
 };
 
-/* ---- nodes_open.c ----
+/* ---- nodes.c ----
  *
  *     tt_nodes_open(&nodes, options)       connects to all of them; what they offer is known
  *     tt_job_open(&job, &nodes->options, NULL)   with stand-ins for FMUs that nodes offer and do not give away

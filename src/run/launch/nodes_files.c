@@ -15,7 +15,7 @@
 
 #include "base/text.h"
 #include "run/launch/nodes.h"
-#include "fmu/archive/zip_writer.h"
+#include "fmu/archive/zip.h"
 
 void tt_nodes_files_fini(struct tt_nodes_files *files)
 {

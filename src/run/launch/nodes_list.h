@@ -8,7 +8,7 @@
 #define TT_RUN_LAUNCH_NODES_LIST_H
 
 #include "run/node/node_protocol.h"
-#include "sim/ranks/curve_keys.h"
+#include "sim/ranks/curve_auth.h"
 
 struct tt_nodes_entry {
     struct tt_host_address address;

@@ -7,6 +7,7 @@
 #ifndef TT_RUN_LIVE_LIVE_H
 #define TT_RUN_LIVE_LIVE_H
 
+#include "base/fail.h"
 #include "sim/job/job.h"
 
 struct tt_live;
@@ -20,5 +21,14 @@ TUTTI_CHECKED enum tutti_err tt_live_attach(struct tt_live *live, struct tt_job 
 void tt_live_detach(struct tt_live *live);
 /* It has come to this at time t, with this thread's message. NULL is fine. */
 void tt_live_close(struct tt_live *live, enum tutti_err err, double t);
+
+/* The token of a run that others may watch, in a file that its user alone can read: live-HOST:PORT in tt_fs_own_cache. */
+
+enum { TUTTI_LIVE_TOKEN = 33 }; /* bytes of its text, with the zero at its end */
+
+/* Makes one, and the file; *path, which is the caller's, is NULL where there is no place for it. MEMORY. */
+TUTTI_CHECKED enum tutti_err tt_live_token_create(const char *address, char token[TUTTI_LIVE_TOKEN], char **path);
+/* Reads it. IO, with what to do. */
+TUTTI_CHECKED enum tutti_err tt_live_token_read(const char *address, char token[TUTTI_LIVE_TOKEN]);
 
 #endif

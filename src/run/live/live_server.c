@@ -2,18 +2,20 @@
 #include "run/live/live_server.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <math.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sodium.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/wall_clock.h"
 #include "base/thread.h"
-#include "run/live/live_requests.h"
-#include "run/live/viewer.h"
+#include "base/wall_clock.h"
+#include "run/live/sse.h"
 
 enum { LARGEST_ORDER = 65536, MOST_CONNECTIONS = 64 };
 /* Seconds: between two looks at the board while somebody watches; between signs of life on a quiet line; that those who watch have at
@@ -256,4 +258,306 @@ void tt_live_server_close(struct tt_live_server *broadcast)
     (void)!write(broadcast->bell, &(uint64_t){1}, sizeof(uint64_t));
     pthread_join(broadcast->thread, NULL);
     live_server_release(broadcast);
+}
+
+enum { MOST_STEPS = 1000000 };
+
+static bool respond_with_text(struct tt_http_response *answer, unsigned status, const char *type, struct tt_text *text)
+{
+    answer->status = status;
+    answer->type = type;
+    answer->body = text->failed ? NULL : text->text;
+    answer->size = text->length;
+    if (text->failed)
+        tt_text_fini(text);
+    return answer->body != NULL;
+}
+
+/* {"error":"..."} */
+static bool live_requests_reject(struct tt_http_response *answer, unsigned status, const char *why)
+{
+    struct tt_text text = {0};
+    tt_text_append(&text, "{\"error\":");
+    tt_sse_write_text(&text, why);
+    tt_text_append(&text, "}\n");
+    return respond_with_text(answer, status, "application/json", &text);
+}
+
+/* ---- who asks ---- */
+
+/* Takes the same time wherever they differ. */
+static bool equals_token(const char *given, const char *token)
+{
+    size_t length = strlen(token);
+    return strlen(given) == length && sodium_memcmp(given, token, length) == 0;
+}
+
+bool tt_live_server_admit(const struct tt_live_server_plan *plan, const struct tt_http_request *request,
+                          struct tt_http_response *answer)
+{
+    static const char BEARER[] = "Bearer ";
+    const char *header = request->header(request, "Authorization"), *given = request->argument(request, "token");
+    if (header && strncmp(header, BEARER, sizeof BEARER - 1) == 0)
+        given = header + sizeof BEARER - 1;
+    if (given && equals_token(given, plan->token))
+        return true;
+    (void)live_requests_reject(answer, 401, "the token of this run is missing or wrong");
+    return false;
+}
+
+/* ---- orders ---- */
+
+static enum tutti_err live_requests_submit_order(const struct tt_live_server_plan *plan,
+                                                 const struct tt_run_command *order)
+{
+    return tt_command_ring_push(plan->orders, order)
+               ? TUTTI_OK
+               : tt_fail(TUTTI_ERR_LIMIT, "%d orders wait for the run already; try again when it has taken them",
+                         TUTTI_ORDERS_MOST);
+}
+
+static enum tutti_err submit_set_order(const struct tt_live_server_plan *plan, json_t *values)
+{
+    const char *name;
+    json_t *value;
+    struct tt_run_command order;
+    if (!json_is_object(values))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "\"set\" takes an object: {\"unit.variable\": number}");
+    for (int pass = 0; pass < 2; pass++) /* all of them, or none */
+        json_object_foreach(values, name, value)
+        {
+            if (!json_is_number(value) && !json_is_boolean(value))
+                return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is to be set to what is no number", name);
+            double number = json_is_boolean(value) ? json_is_true(value) : json_number_value(value);
+            order = (struct tt_run_command){0};
+            TRY(plan->settle(plan->context, name, number, &order));
+            if (pass == 1)
+                TRY(live_requests_submit_order(plan, &order));
+        }
+    return TUTTI_OK;
+}
+
+static enum tutti_err submit_step_order(const struct tt_live_server_plan *plan, json_t *value)
+{
+    json_int_t count = json_is_integer(value) ? json_integer_value(value) : 0;
+    return count >= 1 && count <= MOST_STEPS
+               ? live_requests_submit_order(plan,
+                                            &(struct tt_run_command){.kind = TUTTI_ORDER_STEP, .value = (double)count})
+               : tt_fail(TUTTI_ERR_ARGUMENT, "\"step\" takes a number of steps from 1 to %d", MOST_STEPS);
+}
+
+static enum tutti_err handle_order_member(const struct tt_live_server_plan *plan, const char *name, json_t *value)
+{
+    static const struct {
+        const char *name;
+        enum tt_run_command_kind kind;
+    } plain[] = {{"pause", TUTTI_ORDER_PAUSE}, {"go", TUTTI_ORDER_GO}, {"stop", TUTTI_ORDER_STOP}};
+    if (strcmp(name, "set") == 0)
+        return submit_set_order(plan, value);
+    if (strcmp(name, "step") == 0)
+        return submit_step_order(plan, value);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (strcmp(name, plain[i].name) == 0)
+            return json_is_true(value)
+                       ? live_requests_submit_order(plan, &(struct tt_run_command){.kind = plain[i].kind})
+                       : tt_fail(TUTTI_ERR_ARGUMENT, "\"%s\" takes true, and nothing else", name);
+    return tt_fail(TUTTI_ERR_ARGUMENT, "there is no order '%s': pause, go, step, stop, set",
+                   tt_text_excerpt(name).text);
+}
+
+static bool live_requests_handle_orders(const struct tt_live_server_plan *plan, const struct tt_http_request *request,
+                                        struct tt_http_response *answer)
+{
+    json_error_t error;
+    const char *name;
+    json_t *value, *orders = json_loadb(request->body, request->size, JSON_REJECT_DUPLICATES, &error);
+    if (!json_is_object(orders)) {
+        json_decref(orders);
+        return live_requests_reject(answer, 400, "an order is a JSON object: {\"pause\": true}");
+    }
+    enum tutti_err err = TUTTI_OK;
+    json_object_foreach(orders, name, value) if (!err) err = handle_order_member(plan, name, value);
+    json_decref(orders);
+    if (err)
+        return live_requests_reject(answer, err == TUTTI_ERR_LIMIT ? 503 : 400, tutti_err_message());
+    struct tt_text text = {0};
+    tt_text_append(&text, "{}\n");
+    return respond_with_text(answer, 202, "application/json", &text);
+}
+
+/* ---- the rest ---- */
+
+static bool live_requests_describe(const struct tt_live_server_plan *plan, struct tt_http_response *answer)
+{
+    struct tt_text text = {0};
+    size_t *picked = NULL, count = 0;
+    if (tt_live_state_select_columns(plan->board, NULL, &picked, &count))
+        return false;
+    tt_live_state_describe(plan->board, picked, count, &text);
+    tt_text_append(&text, "\n");
+    free(picked);
+    return respond_with_text(answer, 200, "application/json", &text);
+}
+
+static bool live_requests_metrics(const struct tt_live_server_plan *plan, unsigned viewers,
+                                  struct tt_http_response *answer)
+{
+    struct tt_text text = {0};
+    tt_live_state_write_metrics(plan->board, viewers, &text);
+    return respond_with_text(answer, 200, "text/plain; version=0.0.4; charset=utf-8", &text);
+}
+
+bool tt_live_server_answer(const struct tt_live_server_plan *plan, unsigned viewers,
+                           const struct tt_http_request *request, struct tt_http_response *answer)
+{
+    bool get = strcmp(request->method, "GET") == 0;
+    if (strcmp(request->path, "/orders") == 0)
+        return strcmp(request->method, "POST") == 0 ? live_requests_handle_orders(plan, request, answer)
+                                                    : live_requests_reject(answer, 405, "orders come by POST");
+    if (get && strcmp(request->path, "/") == 0)
+        return live_requests_describe(plan, answer);
+    return get && strcmp(request->path, "/metrics") == 0 && live_requests_metrics(plan, viewers, answer);
+}
+
+enum { MOST_WAITING = 4 << 20 }; /* bytes of events that are no rows */
+
+struct tt_viewer {
+    struct tt_feed *feed;
+    size_t *picked;
+    size_t count;
+    double *values; /* of a bar: least, greatest, final */
+    struct tt_text out;
+    size_t gone;         /* bytes of `out` that were read */
+    struct tt_text last; /* the last event */
+    bool sees;           /* it has got rows */
+    bool over, lost;
+};
+
+enum tutti_err tt_live_server_viewer_new(struct tt_viewer **out, const size_t *picked, size_t count)
+{
+    struct tt_viewer *viewer = calloc(1, sizeof *viewer);
+    if (!viewer)
+        return tt_fail_memory();
+    viewer->count = count;
+    viewer->picked = calloc(count + 1, sizeof *picked);
+    viewer->values = calloc(count + 1, 3 * sizeof *viewer->values);
+    enum tutti_err err = viewer->picked && viewer->values
+                             ? tt_feed_new(&viewer->feed, count, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE)
+                             : tt_fail_memory();
+    if (err) {
+        tt_live_server_viewer_free(viewer);
+        return err;
+    }
+    if (count > 0 && viewer->picked)
+        memcpy(viewer->picked, picked, count * sizeof *picked);
+    *out = viewer;
+    return TUTTI_OK;
+}
+
+void tt_live_server_viewer_free(struct tt_viewer *viewer)
+{
+    if (!viewer)
+        return;
+    tt_feed_free(viewer->feed);
+    tt_text_fini(&viewer->out);
+    tt_text_fini(&viewer->last);
+    free(viewer->picked);
+    free(viewer->values);
+    free(viewer);
+}
+
+static void viewer_copy_columns(const struct tt_viewer *viewer, const double *from, double *to)
+{
+    for (size_t i = 0; i < viewer->count; i++)
+        to[i] = from[viewer->picked[i]];
+}
+
+static void viewer_write_rows(const struct tt_viewer *viewer, const struct tt_feed_block *block, struct tt_feed *to)
+{
+    double *least = viewer->values, *greatest = least + viewer->count, *final = greatest + viewer->count;
+    for (size_t b = 0; b < block->count; b++) {
+        struct tt_bar bar = block->bars[b];
+        viewer_copy_columns(viewer, bar.least, least);
+        viewer_copy_columns(viewer, bar.greatest, greatest);
+        viewer_copy_columns(viewer, bar.final, final);
+        bar.least = least;
+        bar.greatest = greatest;
+        bar.final = final;
+        tt_feed_add_bar(to, &bar);
+    }
+}
+
+void tt_live_server_viewer_add_rows(struct tt_viewer *viewer, const struct tt_feed_block *block)
+{
+    if (!viewer->sees)
+        tt_feed_start_at(viewer->feed, block->first_row);
+    viewer->sees = true;
+    viewer_write_rows(viewer, block, viewer->feed);
+}
+
+void tt_live_server_viewer_add_past(struct tt_viewer *viewer, const struct tt_feed_block *block)
+{
+    struct tt_feed *picked = NULL;
+    const size_t bars = block->count + block->count % 2;
+    if (tt_feed_new(&picked, viewer->count, bars, bars) != TUTTI_OK) {
+        viewer->lost = true;
+        return;
+    }
+    viewer_write_rows(viewer, block, picked);
+    tt_sse_add_rows(&viewer->out, tt_feed_peek_block(picked), viewer->count);
+    tt_feed_free(picked);
+}
+
+/* What was read makes room. */
+static void compact_viewer_text(struct tt_viewer *viewer)
+{
+    struct tt_text *out = &viewer->out;
+    if (viewer->gone == 0)
+        return;
+    memmove(out->text, out->text + viewer->gone, out->length - viewer->gone);
+    out->length -= viewer->gone;
+    viewer->gone = 0;
+}
+
+void tt_live_server_viewer_add_event(struct tt_viewer *viewer, const char *text, size_t length)
+{
+    compact_viewer_text(viewer);
+    viewer->lost = viewer->lost || viewer->out.length + length > MOST_WAITING;
+    if (!viewer->lost)
+        tt_text_append_n(&viewer->out, text, length);
+}
+
+void tt_live_server_viewer_end(struct tt_viewer *viewer, const char *text, size_t length)
+{
+    if (!viewer->over)
+        tt_text_append_n(&viewer->last, text, length);
+    viewer->over = true;
+}
+
+/* Rows come into the text when all before them has gone. */
+static void viewer_refill(struct tt_viewer *viewer)
+{
+    const struct tt_feed_block *block = tt_feed_next_block(viewer->feed);
+    viewer->gone = viewer->out.length = 0;
+    if (block)
+        tt_sse_add_rows(&viewer->out, block, viewer->count);
+    else if (viewer->last.length > 0) {
+        tt_text_append_n(&viewer->out, viewer->last.text, viewer->last.length);
+        viewer->last.length = 0;
+    }
+}
+
+ptrdiff_t tt_live_server_viewer_read(struct tt_viewer *viewer, char *bytes, size_t size)
+{
+    struct tt_text *out = &viewer->out;
+    if (viewer->gone == out->length)
+        viewer_refill(viewer);
+    if (viewer->lost || out->failed)
+        return -1;
+    size_t left = out->length - viewer->gone, count = left < size ? left : size;
+    if (count == 0)
+        return viewer->over ? -1 : 0;
+    memcpy(bytes, out->text + viewer->gone, count);
+    viewer->gone += count;
+    return (ptrdiff_t)count;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* broadcast.h - the server of a run that others watch and steer, in a thread of its own. docs/live.md has what it answers:
+/* live_server.h - the server of a run that others watch and steer, in a thread of its own. docs/live.md has what it answers:
  *
  *     GET /            what is run, and what is recorded
  *     GET /events      rows, progress, messages, as they come (sse.h); ?columns=a.*;b.x picks
@@ -10,7 +10,33 @@
 #ifndef TT_RUN_LIVE_LIVE_SERVER_H
 #define TT_RUN_LIVE_LIVE_SERVER_H
 
-#include "run/live/live_requests.h"
+#include "base/text.h"
+#include "run/live/feed.h"
+#include "run/live/live_state.h"
+#include "run/net/http.h"
+#include "sim/ranks/command_ring.h"
+
+/* What a request to the server of a run is answered with (live_server.h). */
+
+/* What it takes to serve a run. */
+struct tt_live_server_plan {
+    const struct tt_http_module *module;
+    int socket; /* that listens; the broadcast's from here on */
+    const char *token;
+    const char *certificate, *key;  /* of TLS, as text; NULL: none */
+    struct tt_live_state *board;    /* borrowed, as `orders` is */
+    struct tt_command_ring *orders; /* what is asked of the run */
+    /* What an order to set a variable comes to; ARGUMENT, with what would be right. In the server's thread. */
+    enum tutti_err (*settle)(const void *context, const char *name, double value, struct tt_run_command *order);
+    const void *context;
+};
+
+/* Does it bring the token? Else *answer says so. */
+bool tt_live_server_admit(const struct tt_live_server_plan *plan, const struct tt_http_request *request,
+                          struct tt_http_response *answer);
+/* All but /events; false: there is no such thing. `viewers` are there. */
+bool tt_live_server_answer(const struct tt_live_server_plan *plan, unsigned viewers,
+                           const struct tt_http_request *request, struct tt_http_response *answer);
 
 struct tt_live_server;
 
@@ -18,5 +44,27 @@ struct tt_live_server;
 TUTTI_CHECKED enum tutti_err tt_live_server_open(struct tt_live_server **out, const struct tt_live_server_plan *plan);
 /* Ends, once those who watch have got everything up to the board's end; not later than a second from now. NULL is fine. */
 void tt_live_server_close(struct tt_live_server *broadcast);
+
+/* One who watches a run: what it wants to see, and what is on its way to it.
+ *
+ * Rows wait in a feed of its own, as long as what was written before has not gone: one who is slow gets fewer and larger bars, and holds up
+ * nobody. */
+
+struct tt_viewer;
+
+/* Wants the columns `picked`, numbers among those of the run; copied. MEMORY. */
+TUTTI_CHECKED enum tutti_err tt_live_server_viewer_new(struct tt_viewer **out, const size_t *picked, size_t count);
+void tt_live_server_viewer_free(struct tt_viewer *viewer); /* NULL is fine */
+
+/* Rows of the run. */
+void tt_live_server_viewer_add_rows(struct tt_viewer *viewer, const struct tt_feed_block *block);
+/* The rows before, as a whole; before the first of those. Where there is no memory for it, reading ends. */
+void tt_live_server_viewer_add_past(struct tt_viewer *viewer, const struct tt_feed_block *block);
+/* Other events, as text (sse.h). One who does not take them in is left behind: tt_live_server_viewer_read then is at its end. */
+void tt_live_server_viewer_add_event(struct tt_viewer *viewer, const char *text, size_t length);
+/* This is the last event, after all rows. */
+void tt_live_server_viewer_end(struct tt_viewer *viewer, const char *text, size_t length);
+/* Puts at most `size` bytes; 0: there are none now, -1: never again. As tt_http_stream.read. */
+ptrdiff_t tt_live_server_viewer_read(struct tt_viewer *viewer, char *bytes, size_t size);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "run/live/feed.h"
-#include "sim/report/rank_load.h"
+#include "sim/report/reporter.h"
 
 struct tt_live_state;
 

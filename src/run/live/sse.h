@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 #include "run/live/feed.h"
-#include "sim/report/rank_load.h"
+#include "sim/report/reporter.h"
 
 /* Rows, or bars where there are some of several rows, of `columns` columns. */
 void tt_sse_add_rows(struct tt_text *out, const struct tt_feed_block *block, size_t columns);

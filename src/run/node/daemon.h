@@ -6,7 +6,7 @@
  *  N2  A session is one connection and one run. When it goes, its workers are killed, with all that they have started, and its
  *      folder is removed. Daemon and workers are subreapers: whatever a worker's FMUs start stays below the worker, and is the
  *      daemon's child once that has ended. So a child of the daemon that is no worker is to be killed. Between the two is a
- *      keeper (keeper.h), which does the same if the daemon is killed.
+ *      keeper (worker_process.h), which does the same if the daemon is killed.
  *  N3  What comes in is hostile: sizes are bounded before memory is taken, no text becomes a path. */
 #ifndef TT_RUN_NODE_DAEMON_H
 #define TT_RUN_NODE_DAEMON_H
@@ -22,11 +22,8 @@
 #include "run/node/counts.h"
 #include "run/net/http.h"
 #include "run/node/node_protocol.h"
-#include "run/node/permitted.h"
-#include "run/node/quota.h"
-#include "sim/ranks/curve_keys.h"
-#include "sim/ranks/tcp_ports.h"
 #include "sim/ranks/curve_auth.h"
+#include "sim/ranks/tcp_address.h"
 
 enum {
     TUTTI_NODE_MOST_SESSIONS = 256,
@@ -60,8 +57,8 @@ struct tt_node_options {
     uint32_t max_ranks;  /* of all runs at a time; 0: any */
     double max_seconds;  /* that a run may take; 0: any */
     uint64_t max_memory; /* bytes that the processes of a run may use; 0: any */
-    const char *quota;   /* file that says what users may have (quota.h); NULL: none */
-    const char *const *allow_fmu; /* files that list FMUs which may run (permitted.h) */
+    const char *quota;   /* file that says what users may have (node_policy.h); NULL: none */
+    const char *const *allow_fmu; /* files that list FMUs which may run (node_policy.h) */
     size_t allow_fmu_count;       /* 0: all may */
     struct tt_node_rules rules;   /* what FMUs may do that runs bring */
     const char *const *env;       /* names of variables (with * and ?) that workers get, besides the usual ones */

@@ -2,9 +2,15 @@
 #include "run/node/node_policy.h"
 
 #include <errno.h>
+#include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "run/list_file.h"
 
 /* The rules as a policy; tt_policy_fini follows in any case. */
 static enum tutti_err build_confinement_policy(const struct tt_node_rules *rules, struct tt_policy *policy)
@@ -134,4 +140,205 @@ enum tutti_err tt_node_policy_apply_rules(const struct tt_node_rules *rules, con
         return tt_fail_memory();
     TRY(tt_policy_add(policy, scratch, true, false));
     return tt_sandbox_restrict_files(confinement, *how, denials, component, true);
+}
+
+enum tutti_err tt_node_policy_permit(struct tt_permitted_fmus *permitted, const uint8_t hash[TUTTI_CONTENT_SIZE])
+{
+    void *hashes = reallocarray(permitted->hashes, permitted->count + 1, sizeof *permitted->hashes);
+    if (!hashes)
+        return tt_fail_memory();
+    permitted->hashes = hashes;
+    memcpy(permitted->hashes[permitted->count++], hash, TUTTI_CONTENT_SIZE);
+    return TUTTI_OK;
+}
+
+static enum tutti_err permitted_parse_line(void *context, char *line, const char *place)
+{
+    uint8_t hash[TUTTI_CONTENT_SIZE];
+    size_t length = strcspn(line, " \t"), read = 0;
+    if (length != 2 * sizeof hash || sodium_hex2bin(hash, sizeof hash, line, length, NULL, &read, NULL) != 0 ||
+        read != sizeof hash)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no SHA-256 (64 hexadecimal digits), as sha256sum writes it",
+                       place, tt_text_excerpt(line).text);
+    return tt_node_policy_permit(context, hash);
+}
+
+enum tutti_err tt_node_policy_read_permitted(struct tt_permitted_fmus *permitted, const char *path)
+{
+    return tt_list_file_read(
+        &(struct tt_list_file){"--allow-fmu", "a line is a SHA-256", permitted_parse_line, permitted}, path);
+}
+
+void tt_node_policy_free_permitted(struct tt_permitted_fmus *permitted)
+{
+    free(permitted->hashes);
+    *permitted = (struct tt_permitted_fmus){0};
+}
+
+void tt_node_policy_pack_permitted(const struct tt_permitted_fmus *permitted, struct tt_byte_writer *parcel)
+{
+    tt_bytes_put_u8(parcel, permitted->all);
+    tt_bytes_put_block(parcel, permitted->hashes, permitted->count * sizeof *permitted->hashes);
+}
+
+enum tutti_err tt_node_policy_unpack_permitted(struct tt_permitted_fmus *permitted, struct tt_byte_reader *in)
+{
+    size_t size;
+    *permitted = (struct tt_permitted_fmus){.all = tt_bytes_get_u8(in) != 0};
+    const void *hashes = tt_bytes_get_block(in, &size);
+    if (!hashes || size == 0)
+        return TUTTI_OK;
+    permitted->hashes = malloc(size);
+    if (!permitted->hashes)
+        return tt_fail_memory();
+    memcpy(permitted->hashes, hashes, size);
+    permitted->count = size / sizeof *permitted->hashes;
+    return TUTTI_OK;
+}
+
+static bool permitted_contains(const struct tt_permitted_fmus *permitted, const struct tt_content *content)
+{
+    for (size_t i = 0; i < permitted->count; i++)
+        if (memcmp(permitted->hashes[i], content->hash, sizeof content->hash) == 0)
+            return true;
+    return false;
+}
+
+enum tutti_err tt_node_policy_check_permitted(const struct tt_permitted_fmus *permitted, const struct tt_system *system)
+{
+    for (uint32_t i = 0; i < system->file_count && !permitted->all; i++) {
+        const struct tt_system_file *file = &system->files[i];
+        struct tt_content content;
+        char digits[TUTTI_CONTENT_TEXT];
+        if (!file->fmu)
+            continue;
+        TRY(tt_content_of_file(&content, file->path)); /* what is no plain file cannot be on the list */
+        tt_content_format(&content, digits);
+        if (!permitted_contains(permitted, &content))
+            return tt_fail(
+                TUTTI_ERR_UNSUPPORTED,
+                "this node runs only the FMUs that its owner has listed, and %s is none of them; its SHA-256 "
+                "is %s",
+                file->name, digits);
+    }
+    return TUTTI_OK;
+}
+
+#define OTHERS "*"
+
+struct tt_quota_entry {
+    char name[sizeof((struct tt_node_user *)0)->name];
+    struct tt_quota quota;
+};
+
+struct quota_reader {
+    struct tt_quotas *quotas;
+    const struct tt_node_user *users;
+    size_t user_count;
+};
+
+bool tt_node_policy_parse_size(const char *text, uint64_t *size)
+{
+    static const char units[] = "KMGT";
+    size_t length = strlen(text);
+    double value, factor = 1;
+    const char *unit = length > 1 ? strchr(units, text[length - 1]) : NULL;
+    for (const char *u = units; unit && u <= unit; u++)
+        factor *= 1000;
+    if (!tt_number_read_double(text, length - (unit != NULL), &value) || !(value >= 0) || !(value * factor < 1e18))
+        return false;
+    *size = (uint64_t)(value * factor);
+    return true;
+}
+
+static bool quota_read_count(const char *text, uint32_t *count)
+{
+    uint64_t value;
+    if (!tt_number_read_uint(text, strlen(text), &value) || value == 0 || value > UINT32_MAX)
+        return false;
+    *count = (uint32_t)value;
+    return true;
+}
+
+/* "ranks=4" */
+static bool quota_read_word(struct tt_quota *quota, const char *word)
+{
+    const char *value = strchr(word, '=');
+    size_t length = value ? (size_t)(value++ - word) : 0;
+    if (length == 4 && strncmp(word, "runs", 4) == 0)
+        return quota_read_count(value, &quota->runs);
+    if (length == 5 && strncmp(word, "ranks", 5) == 0)
+        return quota_read_count(value, &quota->ranks);
+    if (length == 7 && strncmp(word, "seconds", 7) == 0)
+        return tt_number_read_double(value, strlen(value), &quota->seconds) && quota->seconds > 0;
+    return length == 6 && strncmp(word, "memory", 6) == 0 && tt_node_policy_parse_size(value, &quota->memory) &&
+           quota->memory > 0;
+}
+
+/* The name that the user has here, by name or by key; NULL: there is none. */
+static const char *find_quota_user(const struct quota_reader *reading, const char *word)
+{
+    uint8_t key[TUTTI_KEY_SIZE];
+    bool is_key = tt_curve_auth_parse_key(word, key) == TUTTI_OK;
+    for (size_t i = 0; i < reading->user_count; i++)
+        if (is_key ? memcmp(reading->users[i].key, key, sizeof key) == 0 : strcmp(reading->users[i].name, word) == 0)
+            return reading->users[i].name;
+    return strcmp(word, OTHERS) == 0 ? OTHERS : NULL;
+}
+
+static enum tutti_err quota_parse_line(void *context, char *line, const char *place)
+{
+    struct quota_reader *reading = context;
+    struct tt_quotas *quotas = reading->quotas;
+    struct tt_quota_entry entry = {.quota = {0}};
+    char *next, *user = strtok_r(line, " \t", &next);
+    const char *name = find_quota_user(reading, user);
+    if (!name)
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "%s: '%s' is no user of the node: name the file or the public key of an --allow, or %s for all "
+                       "others",
+                       place, tt_text_excerpt(user).text, OTHERS);
+    snprintf(entry.name, sizeof entry.name, "%s", name);
+    for (const char *word; (word = strtok_r(NULL, " \t", &next));)
+        if (!quota_read_word(&entry.quota, word))
+            return tt_fail(TUTTI_ERR_ARGUMENT,
+                           "%s: '%s' is none of runs=N, ranks=N, seconds=S, memory=SIZE (500M, 10G)", place,
+                           tt_text_excerpt(word).text);
+    for (size_t i = 0; i < quotas->count; i++)
+        if (strcmp(quotas->entries[i].name, name) == 0)
+            return tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is another line for %s", place, name);
+    struct tt_quota_entry *entries = reallocarray(quotas->entries, quotas->count + 1, sizeof *entries);
+    if (!entries)
+        return tt_fail_memory();
+    quotas->entries = entries;
+    entries[quotas->count++] = entry;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_node_policy_read_quotas(struct tt_quotas *quotas, const char *path, const struct tt_node_user *users,
+                                          size_t user_count)
+{
+    struct quota_reader reading = {quotas, users, user_count};
+    *quotas = (struct tt_quotas){0};
+    return tt_list_file_read(&(struct tt_list_file){"--quota", "a line is USER runs=N ranks=N seconds=S memory=SIZE",
+                                                    quota_parse_line, &reading},
+                             path);
+}
+
+void tt_node_policy_free_quotas(struct tt_quotas *quotas)
+{
+    free(quotas->entries);
+    *quotas = (struct tt_quotas){0};
+}
+
+struct tt_quota tt_node_policy_find_quota(const struct tt_quotas *quotas, const char *user)
+{
+    struct tt_quota found = {0};
+    for (size_t i = 0; i < quotas->count; i++) {
+        if (strcmp(quotas->entries[i].name, user) == 0)
+            return quotas->entries[i].quota;
+        if (strcmp(quotas->entries[i].name, OTHERS) == 0)
+            found = quotas->entries[i].quota;
+    }
+    return found;
 }

@@ -5,8 +5,16 @@
 #ifndef TT_RUN_NODE_NODE_POLICY_H
 #define TT_RUN_NODE_NODE_POLICY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/bytes.h"
+#include "base/fail.h"
+#include "model/system/system.h"
 #include "run/confined.h"
+#include "run/content.h"
+#include "sim/ranks/curve_auth.h"
 
 struct tt_node_rules {
     enum tt_confine how;        /* --confine */
@@ -29,5 +37,64 @@ TUTTI_CHECKED enum tutti_err tt_node_policy_apply_rules(const struct tt_node_rul
                                                         int rank, const char *scratch, struct tt_denials *denials,
                                                         const _Atomic uint32_t *component,
                                                         struct tt_sandbox *confinement, enum tt_confine *how);
+
+/* The FMUs that may run on a node, by their SHA-256: a list in a file, as `sha256sum` writes it. The daemon hands it to
+ * its workers, which look at what they have loaded before any code of it runs. */
+
+struct tt_permitted_fmus {
+    bool all; /* there is no list */
+    uint8_t (*hashes)[TUTTI_CONTENT_SIZE];
+    size_t count;
+};
+
+/* Adds what the file lists: "HASH", or "HASH  NAME". ARGUMENT. tt_node_policy_free_permitted follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_node_policy_read_permitted(struct tt_permitted_fmus *permitted, const char *path);
+TUTTI_CHECKED enum tutti_err tt_node_policy_permit(struct tt_permitted_fmus *permitted,
+                                                   const uint8_t hash[TUTTI_CONTENT_SIZE]);
+void tt_node_policy_free_permitted(struct tt_permitted_fmus *permitted);
+
+void tt_node_policy_pack_permitted(const struct tt_permitted_fmus *permitted, struct tt_byte_writer *parcel);
+/* MEMORY; else in->bad says whether it was sound. tt_node_policy_free_permitted follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_node_policy_unpack_permitted(struct tt_permitted_fmus *permitted,
+                                                             struct tt_byte_reader *in);
+
+/* UNSUPPORTED, naming it, if there is an FMU in the system that is not on the list. */
+TUTTI_CHECKED enum tutti_err tt_node_policy_check_permitted(const struct tt_permitted_fmus *permitted,
+                                                            const struct tt_system *system);
+
+/* What users of a node may have of it. A file says so, a line per user:
+ *
+ *     anna.pub          runs=4 ranks=16 seconds=3600 memory=8G
+ *     5f2c...(64)       ranks=2                # by the public key
+ *     *                 runs=1 seconds=600     # all others
+ */
+
+/* 0 everywhere: no limit of its own. */
+struct tt_quota {
+    uint32_t runs, ranks; /* at a time */
+    double seconds;       /* of a run */
+    uint64_t memory;      /* bytes of a run */
+};
+
+/* One whose key was allowed. */
+struct tt_node_user {
+    char name[64];
+    uint8_t key[TUTTI_KEY_SIZE];
+};
+
+struct tt_quotas {
+    struct tt_quota_entry *entries;
+    size_t count;
+};
+
+/* Reads the file. Each line has to be about one of the users, or all others. ARGUMENT. tt_node_policy_free_quotas follows in any case. */
+TUTTI_CHECKED enum tutti_err tt_node_policy_read_quotas(struct tt_quotas *quotas, const char *path,
+                                                        const struct tt_node_user *users, size_t user_count);
+void tt_node_policy_free_quotas(struct tt_quotas *quotas);
+/* What the user may have; a file that does not speak of them gives no limit. */
+struct tt_quota tt_node_policy_find_quota(const struct tt_quotas *quotas, const char *user);
+
+/* "500M", "2.5G", "1000"; K, M, G, T are powers of 1000. */
+bool tt_node_policy_parse_size(const char *text, uint64_t *size);
 
 #endif

@@ -36,7 +36,7 @@
  *            the conductor; per rank: text endpoint, text host, 32 bytes key. Only workers look at it
  *  LOST      u32 rank, u8 enum tt_node_loss, u32 detail, u32 component, double t, u64 steps, u32 enum tutti_err, text message
  *  GONE      u32 rank
- *  DENIED    u32 rank, u32 component, text what, text allow (base/sandbox/denials.h)
+ *  DENIED    u32 rank, u32 component, text what, text allow (base/sandbox/supervisor.h)
  *  ORDER     u32 enum tt_run_command_kind, u32 component, u32 variable, double value
  *  INTERRUPT, END: nothing
  *
@@ -44,12 +44,13 @@
 #ifndef TT_RUN_NODE_NODE_PROTOCOL_H
 #define TT_RUN_NODE_NODE_PROTOCOL_H
 
-#include "base/fail.h"
 #include "base/bytes.h"
+#include "base/fail.h"
+#include "base/options/options.h"
+#include "base/sandbox/supervisor.h"
 #include "run/content.h"
-#include "base/sandbox/denials.h"
-#include "sim/ranks/tcp_fabric.h"
 #include "run/net/host_address.h"
+#include "sim/ranks/tcp_fabric.h"
 
 enum {
     TUTTI_NODE_PROTOCOL = 4,
@@ -136,5 +137,33 @@ bool tt_node_protocol_read_peers(struct tt_byte_reader *in, int ranks, bool *mee
 bool tt_node_protocol_send(void *socket, const void *id, size_t id_size, const struct tt_byte_writer *parcel);
 /* Limits, heartbeats, no waiting at the end: the same on both sides. `endpoint` is what it will be bound or connected to. */
 TUTTI_CHECKED enum tutti_err tt_node_protocol_configure_socket(void *socket, const char *endpoint);
+
+/* The part of a run that only workers read: options, names of files, placement. The daemon hands it on as it is.
+ *
+ * The files themselves are numbers here: number n is the file FOLDER/n on the node's disk, whatever people call it. */
+
+/* A name that a file goes by. */
+struct tt_node_name {
+    const char *name;
+    uint32_t file;
+    bool system;
+};
+
+struct tt_node_job {
+    struct tutti_run_options options; /* with aliases: names to files */
+    struct tutti_log log;             /* that options.log points to, if there is one */
+    int32_t *place;                   /* per component */
+    uint32_t place_count;
+    struct tt_arena arena;
+};
+
+TUTTI_CHECKED enum tutti_err tt_node_protocol_write_job(const struct tutti_run_options *options,
+                                                        const struct tt_node_name *names, uint32_t name_count,
+                                                        const int32_t *place, uint32_t place_count,
+                                                        struct tt_byte_writer *parcel);
+/* `folder` is where files lie. FORMAT. tt_node_protocol_free_job follows in any case. `job` must not move. */
+TUTTI_CHECKED enum tutti_err tt_node_protocol_read_job(struct tt_node_job *job, const void *bytes, size_t size,
+                                                       const char *folder, int ranks);
+void tt_node_protocol_free_job(struct tt_node_job *job);
 
 #endif

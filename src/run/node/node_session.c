@@ -20,10 +20,10 @@
 
 #include "base/wall_clock.h"
 #include "base/fs.h"
-#include "base/child_signals.h"
+#include "base/child.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "run/node/process_memory.h"
+#include "run/node/worker_process.h"
 
 /* Begins an event of the session's. */
 static struct tt_node_event start_session_event(const struct tt_node_session *session, const char *name,

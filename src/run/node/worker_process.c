@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/node/worker_process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,19 +16,19 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/crash.h"
 #include "base/text.h"
-#include "run/node/node_job.h"
-#include "run/node/keeper.h"
-#include "run/node/node_protocol.h"
-#include "run/node/permitted.h"
-#include "run/node/node_policy.h"
-#include "sim/ranks/tcp_fabric.h"
+#include "run/fmu_process.h"
 #include "run/live/live_control.h"
+#include "run/node/node_policy.h"
+#include "run/node/node_protocol.h"
 #include "sim/rank_main.h"
+#include "sim/ranks/tcp_fabric.h"
 
 enum { LAST_MOMENT = 100000000 }; /* nanoseconds */
 enum { TICK = 100000 };           /* microseconds */
@@ -330,4 +334,123 @@ int tt_worker_process_run(const struct tt_worker_role *trade)
     tt_node_policy_free_permitted(&worker.permitted);
     tt_curve_auth_wipe_keys(&worker.own);
     return EXIT_SUCCESS;
+}
+
+static bool is_any_process(void *context, pid_t pid)
+{
+    (void)context, (void)pid;
+    return true;
+}
+
+/* All children, and what they leave in turn, unless the system is in the way. */
+static void keeper_end_children(void)
+{
+    for (int i = 0; i < 100 && tt_fmu_process_signal_orphans(SIGKILL, is_any_process, NULL) > 0; i++)
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+/* As the worker did. */
+static void exit_like_worker(int status)
+{
+    sigset_t one;
+    if (WIFSIGNALED(status)) {
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        signal(WTERMSIG(status), SIG_DFL);
+        sigemptyset(&one);
+        sigaddset(&one, WTERMSIG(status));
+        raise(WTERMSIG(status));
+        sigprocmask(SIG_UNBLOCK, &one, NULL);
+    }
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+/* All signals are blocked. */
+static void keeper_reap(pid_t worker, const sigset_t *all)
+{
+    int status = 0;
+    for (;;) {
+        int number = sigwaitinfo(all, NULL);
+        if (number == SIGQUIT)
+            (void)tt_child_kill(worker, SIGQUIT);
+        else if (number == SIGTERM) /* the daemon has ended */
+            (void)tt_child_kill(worker, SIGKILL);
+        for (pid_t ended; number == SIGCHLD && (ended = waitpid(-1, &status, WNOHANG)) > 0;)
+            if (ended == worker) {
+                keeper_end_children();
+                exit_like_worker(status);
+            }
+    }
+}
+
+void tt_worker_process_fork_supervised(void)
+{
+    pid_t daemon = getppid(), keeper = getpid();
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t worker = fork();
+    if (worker > 0) {
+        (void)close_range(STDERR_FILENO + 1, ~0U, 0); /* the daemon sees when the worker closes its end of the socket */
+        (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+        if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != daemon)
+            raise(SIGTERM); /* is taken by keeper_reap() */
+        keeper_reap(worker, &all);
+    }
+    if (worker == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != keeper))
+        raise(SIGKILL);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+enum { DEEPEST = 16 }; /* processes that start processes */
+
+/* "VmRSS:    1234 kB" and "VmSwap:", of the process alone. */
+static uint64_t read_own_memory(pid_t pid)
+{
+    char path[64], line[256];
+    uint64_t kilobytes = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "VmRSS:", 6) == 0 || strncmp(line, "VmSwap:", 7) == 0)
+            kilobytes += strtoull(strchr(line, ':') + 1, NULL, 10);
+    if (file)
+        fclose(file);
+    return 1024 * kilobytes;
+}
+
+static uint64_t sum_process_memory(pid_t pid, int depth);
+
+/* Of the processes that a thread has started: "/proc/PID/task/TID/children" is "123 456 ". */
+static uint64_t read_children_memory(pid_t pid, const char *thread, int depth)
+{
+    char path[320], text[4096] = "";
+    uint64_t sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, thread);
+    FILE *file = fopen(path, "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    for (char *next, *word = strtok_r(text, " ", &next); word; word = strtok_r(NULL, " ", &next))
+        sum += sum_process_memory((pid_t)strtol(word, NULL, 10), depth + 1);
+    return sum;
+}
+
+static uint64_t sum_process_memory(pid_t pid, int depth)
+{
+    char path[64];
+    uint64_t sum = read_own_memory(pid);
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *threads = depth < DEEPEST ? opendir(path) : NULL;
+    for (struct dirent *entry; threads && (entry = readdir(threads));)
+        if (entry->d_name[0] != '.')
+            sum += read_children_memory(pid, entry->d_name, depth);
+    if (threads)
+        closedir(threads);
+    return sum;
+}
+
+uint64_t tt_worker_process_memory(pid_t pid)
+{
+    return sum_process_memory(pid, 0);
 }

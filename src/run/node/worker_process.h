@@ -13,10 +13,12 @@
 #define TT_RUN_NODE_WORKER_PROCESS_H
 
 #include <signal.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-#include "sim/ranks/fabric.h"
-#include "sim/ranks/command_ring.h"
 #include "sim/job/job.h"
+#include "sim/ranks/command_ring.h"
+#include "sim/ranks/fabric.h"
 
 enum {
     TUTTI_WORKER_SETUP = 3,
@@ -36,7 +38,7 @@ struct tt_worker_page {
 
 enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };
 
-/* What else a worker can do with a job than to run it once: layers above this one know (apps/study/node_worker.h). */
+/* What else a worker can do with a job than to run it once: layers above this one know (apps/study/worker_nodes.h). */
 struct tt_worker_role {
     bool (*is_asked_for)(const struct tutti_run_options *options);
     /* *job is made of the options, and borrowed until close; no code of an FMU runs. close follows in any case. */
@@ -48,5 +50,17 @@ struct tt_worker_role {
 
 /* The whole life of a worker, from its descriptors on. Takes the process over: signals, descriptors. Returns its exit status. `trade` may be NULL. */
 int tt_worker_process_run(const struct tt_worker_role *trade);
+
+/* A process between the daemon and a worker. Whatever the worker's FMUs start stays below it, and it runs no code of
+ * theirs: so it can end all that also when the daemon is killed, which the worker itself does not survive. */
+
+/* Before there are threads, in the process that the daemon has started, which becomes the keeper: goes on in a child. The keeper
+ * hands SIGQUIT on, ends as the child ends, after all processes that it started, and kills it if the daemon ends. Without a process to be
+ * had there is none. */
+void tt_worker_process_fork_supervised(void);
+
+/* Bytes of memory that a process and all that it has started use, resident and swapped out; what they share is counted for each.
+ * 0 if it is gone. */
+uint64_t tt_worker_process_memory(pid_t pid);
 
 #endif

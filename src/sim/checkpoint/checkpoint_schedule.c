@@ -6,8 +6,8 @@
 
 #include "base/wall_clock.h"
 #include "base/number.h"
-#include "sim/ranks/report_frame.h"
-#include "sim/rank_agree.h"
+#include "sim/ranks/fabric.h"
+#include "sim/rank.h"
 #include "sim/report/step_log.h"
 
 /* Seconds on the clock between two checkpoints if nothing is asked for. */

@@ -11,7 +11,6 @@
 
 #include "base/log.h"
 #include "sim/checkpoint/checkpoint.h"
-#include "sim/checkpoint/checkpoint_writer.h"
 
 #define TUTTI_PIECE_OF_ALL UINT32_MAX
 

@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "sim/coupling/coupling.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 #include "sim/pending_set.h"
 #include "sim/ticks.h"
 #include "unit/replay.h"

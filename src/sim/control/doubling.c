@@ -6,8 +6,8 @@
  * passed. It looks at discrete reals, too. */
 #include <math.h>
 
-#include "sim/control/attempt.h"
-#include "sim/coupling/couple.h"
+#include "sim/control/control.h"
+#include "sim/coupling/coupling.h"
 #include "sim/control/twin.h"
 
 /* Nicolai 2019 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */

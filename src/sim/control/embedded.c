@@ -4,7 +4,7 @@
  * coupling. Right after an event, with too few points, a step is doubled instead. */
 #include <math.h>
 
-#include "sim/control/attempt.h"
+#include "sim/control/control.h"
 
 /* Predictions see how outputs bend, which is a bound of what the coupling makes wrong, and often a bad one: units compute their
  * own share of it rightly. So every now and then a step is doubled, which shows the error itself; what it is of the other goes

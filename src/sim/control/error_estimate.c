@@ -6,14 +6,13 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "sim/compatibility.h"
-#include "sim/control/attempt.h"
 #include "sim/control/control.h"
 #include "sim/coupling/coupling.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 
 enum { FIRST_LOOK = 1024, LOOK = 128, PAUSE = 1920, EARLY = 32 }; /* steps */
 static const double GROWN = 1000, SIZEABLE = 0.3;
-static const double LEAST_RANGE = 0.01; /* as a part of the size, as in scale.c */
+static const double LEAST_RANGE = 0.01; /* as a part of the size, as in norm.c */
 
 static bool error_estimate_applies(const struct tt_sim *master)
 {

@@ -3,7 +3,7 @@
  *
  * Each looked-at step compares the signals with what the points before it foretold, by the polynomial of the order of the coupling
  * (extrapolation.h): what is left is at most what the coupling does wrong in a step with inputs that move as these signals do, and needs
- * no step to be taken back. These parts are added up over the run, as those of accepted steps are (scale.h). It is a bound, often a wide
+ * no step to be taken back. These parts are added up over the run, as those of accepted steps are (norm.h). It is a bound, often a wide
  * one: units compute their own motion rightly, and no step is doubled here that would show how much of it is theirs.
  *
  * The first thousand steps are looked at, later on a hundred of every two thousand; only own signals, and nothing depends on it but the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Steps of one size: whatever comes out is good. */
-#include "sim/control/attempt.h"
+#include "sim/control/control.h"
 
 static enum tt_verdict fixed_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
 {

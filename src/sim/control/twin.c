@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/ranks/team.h"
-#include "sim/control/attempt.h"
+#include "sim/control/control.h"
 #include "sim/step.h"
 #include "sim/checkpoint/packed_state.h"
 

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 
 #include "model/plan/eval_order.h"
-#include "sim/rank_agree.h"
-#include "sim/rank_event.h"
+#include "sim/rank.h"
 #include "sim/start/algebraic_loop.h"
-#include "sim/start/init_exchange.h"
+#include "sim/start/init.h"
 
 struct tt_consistency {
     struct tt_rank *rank; /* borrowed */

@@ -7,8 +7,8 @@
 
 #include "base/number.h"
 #include "sim/coupling/consistency.h"
-#include "sim/rank_agree.h"
-#include "sim/coupling/feedback.h"
+#include "sim/rank.h"
+#include "sim/coupling/feedthrough_matrix.h"
 
 enum { MOST_STEPS = 20 }; /* that a D found by trying is used for */
 

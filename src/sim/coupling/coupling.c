@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/coupling/coupling.h"
 
+#include <math.h>
+
 #include "base/options/options.h"
+#include "sim/rank.h"
 
 #define LISTED(name, word, meaning) &tt_coupling_##name,
 static const struct tt_coupling *const couplings[] = {TUTTI_COUPLINGS(LISTED)};
@@ -17,4 +20,83 @@ enum tutti_err tt_coupling_find(const char *name, const struct tt_coupling **out
     TRY(tt_options_choose("coupling", name, &place));
     *out = place > 0 ? couplings[place - 1] : NULL; /* the first word is auto */
     return TUTTI_OK;
+}
+
+/* Its place among the units in the order in which they step. */
+static double sequence_position(const struct tt_sim *master, uint32_t component)
+{
+    return master->positions ? master->positions[component] : component;
+}
+
+static uint32_t component_at_position(const struct tt_sim *master, double position)
+{
+    uint32_t at = (uint32_t)position;
+    return master->positions ? master->sequence.components[at] : at;
+}
+
+/* Who of those with the outcome that counts: the first, or of those that ended the run the last. */
+static double encode_outcome(const struct tt_sim *master, const struct tt_outcome *outcome)
+{
+    double position = sequence_position(master, outcome->who);
+    return outcome->why == TUTTI_ENDED ? -position : position;
+}
+
+enum tutti_err tt_coupling_agree(struct tt_sim *master, struct tt_outcome *outcome)
+{
+    struct tt_rank *rank = master->rank;
+    if (rank->fabric->ranks == 1)
+        return TUTTI_OK;
+    double least[] = {-(double)outcome->why, outcome->why == TUTTI_EARLY ? outcome->at : INFINITY};
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, least, 2));
+    enum tt_reach why = (enum tt_reach)(int)-least[0];
+    if (why == TUTTI_REACHED)
+        return TUTTI_OK;
+    bool counts = outcome->why == why && (why != TUTTI_EARLY || outcome->at == least[1]);
+    double first = counts ? encode_outcome(master, outcome) : INFINITY;
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
+    uint32_t who = component_at_position(master, fabs(first));
+    double at = counts && outcome->who == who ? outcome->at : -INFINITY;
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, &at, 1));
+    outcome->why = why;
+    outcome->who = who;
+    outcome->at = at;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_coupling_send_deferred(struct tt_sim *master)
+{
+    if (!master->exchange_deferred)
+        return TUTTI_OK;
+    master->exchange_deferred = false;
+    return tt_channels_exchange(&master->rank->channels);
+}
+
+enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_outcome *outcome)
+{
+    const struct tt_coupling *coupling = master->chosen.coupling;
+    *outcome = tt_outcome_begin();
+    tt_extrapolation_apply_slopes(&master->extrapolation);
+    tt_tlm_compute_inputs(master->tlm, target);
+    tt_outputs_invalidate(&master->outputs);
+    TRY(tt_coupling_send_deferred(master));
+    TRY(coupling->step(master, master->coupling, target, outcome));
+    master->rank->stats->iterations += outcome->iterations;
+    return tt_coupling_agree(master, outcome);
+}
+
+static void attribute_do_steps(struct tt_rank *rank, bool rejected)
+{
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tt_unit_counts *counts = &rank->own[m]->unit->counts;
+        *(rejected ? &counts->rejected : &counts->auxiliary) += counts->do_steps - counts->attributed;
+        counts->attributed = counts->do_steps;
+    }
+}
+
+enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected)
+{
+    attribute_do_steps(master->rank, rejected);
+    master->exchange_deferred = false;
+    tt_outputs_invalidate(&master->outputs);
+    return tt_snapshot_restore(&master->start, master->rank);
 }

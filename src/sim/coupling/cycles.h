@@ -3,8 +3,8 @@
 #ifndef TT_SIM_COUPLING_CYCLES_H
 #define TT_SIM_COUPLING_CYCLES_H
 
-#include "sim/coupling/step_derivative.h"
-#include "model/plan/stages.h"
+#include "sim/coupling/step_jacobian.h"
+#include "model/plan/step_order.h"
 #include "sim/rank.h"
 
 /* A unit of a cycle reads an unknown of it. */

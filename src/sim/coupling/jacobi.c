@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Explicit Jacobi (Awais 2015 section 4.2, Andersson 2016 Alg. 3): all units step at once, each with the others' outputs
  * from the beginning of the step: held, or extrapolated. */
-#include "sim/coupling/couple.h"
+#include "sim/coupling/coupling.h"
 #include "sim/coupling/correction.h"
 
 /* All inputs are staged before the first unit moves on: what units see of each other is the state at the beginning. A unit

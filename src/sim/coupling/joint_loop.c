@@ -9,7 +9,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 #include "solve/lu.h"
 #include "solve/kinsol.h"
 

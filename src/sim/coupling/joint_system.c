@@ -9,7 +9,7 @@
 #include "sim/coupling/joint_loop.h"
 #include "sim/coupling/joint_pattern.h"
 #include "model/plan/eval_order.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 
 /* ---- the order of evaluation ---- */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 
 /* ---- units ---- */
 

@@ -21,11 +21,10 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "sim/coupling/couple.h"
 #include "sim/coupling/coupling.h"
 #include "sim/coupling/step_jacobian.h"
 #include "base/options/options.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 #include "solve/lu.h"
 
 /* A constrained end of a unit. Places are numbers of doubles among the signals. */

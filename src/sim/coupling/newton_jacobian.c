@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/coupling/newton_interface.h"
+#include "sim/coupling/interface_newton.h"
 
 static const double LONGER = 1.25, SLOW = 0.1; /* of Q1 */
 

@@ -3,7 +3,7 @@
  * gave at its end until that rests. Inputs move on a line between both ends of the step, so that iterating makes the method
  * of order 2; or on a cubic (coupled_inputs.h), which makes it one of order 4.
  *
- * Cycle by cycle (model/plan/stages.h): units that lie in no cycle of connections step once. The unknowns of a cycle are the Float64
+ * Cycle by cycle (model/plan/step_order.h): units that lie in no cycle of connections step once. The unknowns of a cycle are the Float64
  * outputs of its units at the end, and for cubics their derivatives there, times the step: guess -> sweep over the units -> image. A
  * sweep is of the Jacobi or of the Gauss-Seidel sort.
  * Discrete values go as in the explicit method of that sort. */
@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "sim/coupling/accelerator.h"
-#include "sim/coupling/couple.h"
+#include "sim/coupling/coupling.h"
 #include "base/options/options.h"
-#include "model/plan/stages.h"
+#include "model/plan/step_order.h"
 
 struct relax_cycle {
     const struct tt_step_stage *stage;

@@ -7,7 +7,7 @@
  * of those after go on as they did. */
 #include <string.h>
 
-#include "sim/coupling/couple.h"
+#include "sim/coupling/coupling.h"
 #include "sim/coupling/correction.h"
 
 static bool seidel_is_own(const struct tt_sim *master, uint32_t i)

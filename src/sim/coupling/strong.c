@@ -15,11 +15,11 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "sim/coupling/couple.h"
+#include "sim/coupling/coupling.h"
 #include "sim/coupling/joint_loop.h"
 #include "sim/coupling/joint_system.h"
 #include "sim/events.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 #include "solve/crossing.h"
 #include "solve/solver.h"
 

@@ -9,11 +9,9 @@
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "results/csv_table.h"
 #include "sim/job/annotation.h"
 #include "sim/job/integration.h"
-#include "sim/job/joining.h"
-#include "sim/job/source.h"
-#include "results/csv_table.h"
 #include "sim/signals/inputs.h"
 #include "unit/me_sensitivity.h"
 
@@ -423,4 +421,28 @@ void tt_job_close(struct tt_job *job)
     free(job->checkpoint);
     tt_checkpoint_free(job->resume);
     *job = (struct tt_job){0};
+}
+
+struct tt_system_source tt_job_system_source(const struct tutti_run_options *options)
+{
+    return (struct tt_system_source){
+        .files = options->files,
+        .file_count = options->file_count,
+        .connect = options->connects,
+        .connect_count = options->connect_count,
+        .tlms = options->tlms,
+        .tlm_count = options->tlm_count,
+        .constrains = options->constrains,
+        .constrain_count = options->constrain_count,
+        .convert = options->convert,
+        .compile = options->compile,
+        .set = options->sets,
+        .set_count = options->set_count,
+        .record = options->records,
+        .record_count = options->record_count,
+        .aliases = options->aliases,
+        .alias_count = options->alias_count,
+        .within = options->within,
+        .log = options->log,
+    };
 }

@@ -4,14 +4,15 @@
 #ifndef TT_SIM_JOB_JOB_H
 #define TT_SIM_JOB_JOB_H
 
-#include "sim/checkpoint/checkpoint.h"
-#include "sim/job/times.h"
-#include "sim/job/formula.h"
-#include "sim/job/schedule.h"
-#include "sim/job/state_files.h"
 #include "base/options/options.h"
 #include "model/plan/structure.h"
+#include "model/system/system.h"
 #include "model/system/trajectory.h"
+#include "sim/checkpoint/checkpoint.h"
+#include "sim/job/driven_inputs.h"
+#include "sim/job/schedule.h"
+#include "sim/job/state_files.h"
+#include "sim/job/times.h"
 #include "unit/unit.h"
 
 struct tt_rank;
@@ -47,7 +48,8 @@ struct tt_job {
     const struct tt_visit *visit;          /* NULL: none */
     double visit_at;
     bool borrows_tables; /* those of the input files, of the job that it renews */
-    bool joins; /* all units are to be of Model Exchange, in one solver, though that was not said (sim/job/joining.h) */
+    bool
+        joins; /* all units are to be of Model Exchange, in one solver, though that was not said (sim/job/integration.h) */
     const struct tt_run_extension
         *companions[TUTTI_COMPANIONS]; /* go along with the run (sim/execution.h), in this order; NULL: none */
     bool is_fed;                       /* by one of them, at points: inputs of units get values from outside */
@@ -79,5 +81,10 @@ const char *tt_job_path_is_read(const struct tutti_run_options *options, const c
 TUTTI_CHECKED enum tutti_err tt_job_unpack(const struct tt_job *job);
 /* After a failed load or open there is nothing to close; but it does no harm, nor on a zeroed one. */
 void tt_job_close(struct tt_job *job);
+
+/* What options say of a system: its files, connections and values. */
+
+/* Borrowed from the options. */
+struct tt_system_source tt_job_system_source(const struct tutti_run_options *options);
 
 #endif

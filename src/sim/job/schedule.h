@@ -7,7 +7,7 @@
 #ifndef TT_SIM_JOB_SCHEDULE_H
 #define TT_SIM_JOB_SCHEDULE_H
 
-#include "base/instant.h"
+#include "base/time.h"
 #include "model/system/system.h"
 
 struct tt_scheduled {

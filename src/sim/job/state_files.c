@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "base/suggestion.h"
 #include "base/text.h"
 
 /* ---- "UNIT=FILE" ---- */

@@ -20,8 +20,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "sim/ranks/channel.h"
+#include "unit/signals.h"
+
+/* Who reads what: for one kind of exchange, the pieces of the signal array that go to each peer and come from it.
+ *
+ * A message is the pieces one after the other, then, for each String and Binary, its length (8 bytes, this machine's order)
+ * and its bytes. Both ends make their lists from the same plan, so that nothing in a message says what it holds. */
+
+struct tt_cargo_piece {
+    size_t offset, size; /* bytes of the array */
+};
+
+/* Strings or Binaries, which are pointers in the array. */
+struct tt_cargo_text {
+    size_t offset;
+    enum tt_type type;
+    uint32_t count;
+    struct tt_owned *owned; /* of the receiver: where copies live */
+};
+
+/* One direction of a link. */
+struct tt_cargo {
+    struct tt_cargo_piece *pieces;
+    uint32_t piece_count;
+    struct tt_cargo_text *texts;
+    uint32_t text_count;
+    size_t size; /* of all pieces; with text_count 0, of the message. 0: no message */
+};
+
+struct tt_channel_link {
+    int peer;
+    struct tt_cargo out, in;
+};
+
+struct tt_channel {
+    struct tt_channel_link *links; /* by peer, in rising order; each with something to send or to receive */
+    uint32_t link_count;
+};
+
+static inline bool tt_fabric_cargo_is_empty(const struct tt_cargo *cargo)
+{
+    return cargo->size == 0 && cargo->text_count == 0;
+}
+
+/* Bytes of the message now. */
+size_t tt_fabric_cargo_size(const struct tt_cargo *cargo, const char *base);
+/* Writes it to `message`, which has room for tt_fabric_cargo_size bytes. */
+void tt_fabric_cargo_pack(const struct tt_cargo *cargo, const char *base, char *message);
+/* Takes it apart. FORMAT if it is not as long as it must be (then nothing after the fault is written). */
+TUTTI_CHECKED enum tutti_err tt_fabric_cargo_unpack(const struct tt_cargo *cargo, char *base, const char *message,
+                                                    size_t size);
 
 struct tt_fabric;
 
@@ -52,7 +102,7 @@ struct tt_fabric_kind {
     /* Collective; in place. The same bits on every rank, whatever their number: min and max have no order. */
     enum tutti_err (*reduce)(struct tt_fabric *fabric, enum tt_fabric_reduction reduction, double *values,
                              size_t count);
-    /* Bytes for the conductor (sim/ranks/report_frame.h), in order. Returns at once unless what was reported before is not taken. */
+    /* Bytes for the conductor (sim/ranks/fabric.h), in order. Returns at once unless what was reported before is not taken. */
     enum tutti_err (*report)(struct tt_fabric *fabric, const void *bytes, size_t size);
     /* Tells all ranks that none is to go beyond `step` macro steps: at once (0), because this rank failed; or where an FMU
      * ended the run. The least of all such numbers counts. Does not wait. */
@@ -84,5 +134,60 @@ void tt_fabric_combine(enum tt_fabric_reduction reduction, double *into, const d
 
 /* One rank that is alone. */
 TUTTI_CHECKED enum tutti_err tt_fabric_new_local(struct tt_fabric **out);
+
+/* What a rank tells the conductor: a stream of frames, each a kind, a size and a parcel (base/bytes.h).
+ *
+ * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS, LOAD, STEP, CHECKPOINT, STATE and MADE; TALLY at most once; END,
+ * after which nothing comes. A rank that is lost ends anywhere, also in the middle of a frame.
+ *
+ *  COLUMNS   text system; u32 count; each: u32 component (TUTTI_NONE: a port of the system), u32 place (all ranks' columns are
+ *            shown in the order of component, then place, then as their rank told them), text name, text unit, text
+ *            description, u8 type, u8 negated
+ *  ROW       double time; per column: the bytes of its value (as type.h lays it out, this machine's order), of a String or
+ *            Binary a block. From rank 0, who always tells the time, and from those who have columns
+ *  LOG       u8 level, text origin, text text
+ *  PROGRESS  double start, double stop, double t, double step, u64 steps, double elapsed, u8 whether it pauses
+ *  LOAD      its steps, and what its units take (sim/report/reporter.h)
+ *  STEP      text: a line of the step log (rank 0 only)
+ *  CHECKPOINT  its part of one (sim/checkpoint/collector.h)
+ *  STATE     u32 component, block: the state that its FMU has at the end (sim/job/state_files.h)
+ *  MADE      of a sweep, which has no rows: u8 whether the rank makes no further run, block: what became of one (apps/study/sweep_worker.h)
+ *  TALLY     what the rank counted (sim/report/reporter.h)
+ *  END       u32 enum tutti_err, text message; what it is about: text unit, text variable, double time; u32 component,
+ *            double t (of a failure: where the step that failed was to lead)
+ *
+ * Sender and receiver are the same version of Tutti on machines with the same byte order; fabrics that leave the machine check
+ * that when they connect. */
+
+enum tt_report_kind {
+    TUTTI_REPORT_COLUMNS = 1,
+    TUTTI_REPORT_ROW,
+    TUTTI_REPORT_LOG,
+    TUTTI_REPORT_PROGRESS,
+    TUTTI_REPORT_LOAD,
+    TUTTI_REPORT_STEP,
+    TUTTI_REPORT_CHECKPOINT,
+    TUTTI_REPORT_STATE,
+    TUTTI_REPORT_MADE,
+    TUTTI_REPORT_TALLY,
+    TUTTI_REPORT_END,
+    TUTTI_REPORT_KINDS
+};
+
+/* No frame is larger; one that says so is a fault. */
+static const uint64_t TUTTI_REPORT_MOST = (uint64_t)1 << 32;
+
+/* "kind, size" in front of every frame. */
+enum { TUTTI_REPORT_HEADER = 16 };
+
+/* Starts a frame in an empty parcel: room for the header. */
+void tt_fabric_begin_report(struct tt_byte_writer *parcel);
+/* Fills the header in and hands the frame to the fabric. MEMORY if the parcel has failed. */
+TUTTI_CHECKED enum tutti_err tt_fabric_send_report(struct tt_fabric *fabric, enum tt_report_kind kind,
+                                                   struct tt_byte_writer *parcel);
+/* Is there a whole frame at the start of these bytes? *size is that of its parcel, which begins TUTTI_REPORT_HEADER bytes
+ * from there. FORMAT if what is there cannot be a frame. */
+TUTTI_CHECKED enum tutti_err tt_fabric_find_report(const char *bytes, size_t count, enum tt_report_kind *kind,
+                                                   size_t *size, bool *whole);
 
 #endif

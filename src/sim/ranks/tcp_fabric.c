@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 #include "sim/ranks/tcp_address.h"
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 #include "sim/ranks/tcp_socket.h"
 
 enum { WINDOW = 256 }; /* messages */

@@ -19,8 +19,7 @@
 #include "base/log.h"
 #include "sim/ranks/tcp_address.h"
 #include "sim/ranks/fabric.h"
-#include "sim/ranks/curve_keys.h"
-#include "sim/ranks/tcp_ports.h"
+#include "sim/ranks/curve_auth.h"
 
 enum { TUTTI_TCP_HOST = 64, TUTTI_TCP_RUN_ID = 16 /* TUTTI_RUN_ID_SIZE */ };
 

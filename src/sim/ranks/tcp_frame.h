@@ -5,13 +5,13 @@
  *
  *  HELLO   the first of the end that connected, and the answer: who we are (struct tt_frame_hello)
  *  REFUSE  the answer to a hello that does not fit: u32 reason, text version
- *  DATA    an exchange: the cargo of `channel` (channel.h), in the machines' byte order, which the hello has compared
+ *  DATA    an exchange: the cargo of `channel` (fabric.h), in the machines' byte order, which the hello has compared
  *  REDUCE  doubles, likewise
  *  ACK     nothing: only the head's `taken` counts
  *  PING    nothing: is the connection there?
  *  STOP    u64: no rank is to go beyond so many macro steps
  *  BYE     nothing: no further message comes
- *  REPORT  to the hub: bytes of the stream of report_frame.h
+ *  REPORT  to the hub: bytes of the stream of fabric.h
  *  GRANT   from the hub: u64: how many bytes of that stream may be sent, all together
  *
  * DATA and REDUCE of one link are numbered together; `taken` says how many the sender has taken off the link, so that

@@ -7,7 +7,7 @@
 
 #include "base/wall_clock.h"
 #include "sim/ranks/tcp_address.h"
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 #include "sim/ranks/tcp_socket.h"
 
 static const double LOOK_EVERY = 0.1, LINGER = 0.1; /* seconds */

@@ -12,10 +12,8 @@
 
 #include "base/log.h"
 #include "sim/ranks/tcp_address.h"
-#include "sim/ranks/curve_keys.h"
-#include "sim/ranks/tcp_frame.h"
-#include "sim/ranks/tcp_ports.h"
 #include "sim/ranks/curve_auth.h"
+#include "sim/ranks/tcp_frame.h"
 
 /* What both ends of a link keep to. */
 enum {

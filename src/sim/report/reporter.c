@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/report/reporter.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/ranks/report_frame.h"
-#include "sim/report/tally.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "sim/ranks/fabric.h"
 
 struct tt_reporter {
     struct tt_fabric *fabric;
@@ -165,4 +167,157 @@ enum tutti_err tt_reporter_send_end(struct tt_reporter *reporter, enum tutti_err
     if (told)
         (void)tt_fail_restore(&failure);
     return told;
+}
+
+void tt_reporter_begin_steps(struct tt_step_counts *made, double t)
+{
+    *made = (struct tt_step_counts){.from = t, .to = t, .least = INFINITY, .greatest = 0, .error = NAN};
+}
+
+void tt_reporter_add_step(struct tt_step_counts *made, double size, double error)
+{
+    if (!made)
+        return;
+    made->least = fmin(made->least, size);
+    made->greatest = fmax(made->greatest, size);
+    made->error = fmax(made->error, error);
+}
+
+void tt_reporter_add_event(struct tt_step_counts *made, double t)
+{
+    if (made && made->event_count < TUTTI_LOAD_EVENTS)
+        made->events[made->event_count++] = t;
+}
+
+void tt_reporter_pack_load(struct tt_byte_writer *parcel, const struct tt_rank_load *load)
+{
+    const struct tt_step_counts *steps = &load->steps;
+    const double numbers[] = {load->elapsed, steps->from, steps->to, steps->least, steps->greatest, steps->error};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        tt_bytes_put_double(parcel, numbers[i]);
+    tt_bytes_put_u64(parcel, steps->count);
+    tt_bytes_put_u64(parcel, steps->rejected);
+    tt_bytes_put_u64(parcel, steps->located);
+    tt_bytes_put_u64(parcel, steps->event_count);
+    for (uint64_t i = 0; i < steps->event_count; i++)
+        tt_bytes_put_double(parcel, steps->events[i]);
+    tt_bytes_put_u64(parcel, load->unit_count);
+    for (size_t i = 0; i < load->unit_count; i++) {
+        tt_bytes_put_u32(parcel, load->units[i].component);
+        tt_bytes_put_double(parcel, load->units[i].seconds);
+        tt_bytes_put_u64(parcel, load->units[i].do_steps);
+    }
+}
+
+static void unpack_load_steps(struct tt_byte_reader *in, struct tt_rank_load *load)
+{
+    struct tt_step_counts *steps = &load->steps;
+    double *const numbers[] = {&load->elapsed, &steps->from,     &steps->to,
+                               &steps->least,  &steps->greatest, &steps->error};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = tt_bytes_get_double(in);
+    steps->count = tt_bytes_get_u64(in);
+    steps->rejected = tt_bytes_get_u64(in);
+    steps->located = tt_bytes_get_u64(in);
+    steps->event_count = tt_bytes_get_u64(in);
+    in->bad = in->bad || steps->event_count > TUTTI_LOAD_EVENTS;
+    for (uint64_t i = 0; !in->bad && i < steps->event_count; i++)
+        steps->events[i] = tt_bytes_get_double(in);
+}
+
+enum tutti_err tt_reporter_unpack_load(struct tt_byte_reader *in, struct tt_rank_load *load)
+{
+    enum { UNIT_SIZE = 20 }; /* bytes of a unit: a number out of the air costs no memory */
+    *load = (struct tt_rank_load){0};
+    unpack_load_steps(in, load);
+    uint64_t count = tt_bytes_get_u64(in);
+    in->bad = in->bad || count > (uint64_t)(in->end - in->at) / UNIT_SIZE;
+    if (in->bad)
+        return tt_fail(TUTTI_ERR_FORMAT, "the load of a rank cannot be read");
+    load->units = calloc(count + 1, sizeof *load->units);
+    if (!load->units)
+        return tt_fail_memory();
+    load->unit_count = count;
+    for (size_t i = 0; i < count; i++) {
+        load->units[i].component = tt_bytes_get_u32(in);
+        load->units[i].seconds = tt_bytes_get_double(in);
+        load->units[i].do_steps = tt_bytes_get_u64(in);
+    }
+    return TUTTI_OK;
+}
+
+static void pack_statistics(struct tt_byte_writer *parcel, const void *stats, const struct tt_stat *table)
+{
+    for (; table->name; table++) {
+        const void *value = (const char *)stats + table->offset;
+        switch (table->kind) {
+        case TUTTI_STATISTIC_NUMBER: tt_bytes_put_double(parcel, *(const double *)value); break;
+        case TUTTI_STATISTIC_COUNT: tt_bytes_put_u64(parcel, *(const unsigned long *)value); break;
+        case TUTTI_STATISTIC_INTEGER: tt_bytes_put_u32(parcel, (uint32_t) * (const int *)value); break;
+        case TUTTI_STATISTIC_FLAG: tt_bytes_put_u8(parcel, *(const bool *)value); break;
+        case TUTTI_STATISTIC_TEXT: tt_bytes_put_text(parcel, *(const char *const *)value); break;
+        }
+    }
+}
+
+void tt_reporter_pack_tally(struct tt_byte_writer *parcel, const struct tutti_run_stats *stats)
+{
+    pack_statistics(parcel, stats, tt_stats_of_run);
+    tt_bytes_put_u64(parcel, stats->unit_count);
+    for (size_t i = 0; i < stats->unit_count; i++) {
+        tt_bytes_put_u64(parcel, stats->units[i].name != NULL); /* else it is a hole */
+        if (stats->units[i].name)
+            pack_statistics(parcel, &stats->units[i], tt_stats_of_unit);
+    }
+}
+
+/* A text on the heap; NULL if there was none, or for want of memory. */
+static char *read_tally_text(struct tt_byte_reader *in, bool *failed)
+{
+    const char *text = tt_bytes_get_text(in);
+    char *copy = text ? tt_text_copy(text) : NULL;
+    *failed = *failed || (text && !copy);
+    return copy;
+}
+
+static void unpack_statistics(struct tt_byte_reader *in, void *stats, const struct tt_stat *table, bool *failed)
+{
+    for (; table->name; table++) {
+        void *value = (char *)stats + table->offset;
+        switch (table->kind) {
+        case TUTTI_STATISTIC_NUMBER: *(double *)value = tt_bytes_get_double(in); break;
+        case TUTTI_STATISTIC_COUNT: *(unsigned long *)value = (unsigned long)tt_bytes_get_u64(in); break;
+        case TUTTI_STATISTIC_INTEGER: *(int *)value = (int)tt_bytes_get_u32(in); break;
+        case TUTTI_STATISTIC_FLAG: *(bool *)value = tt_bytes_get_u8(in) != 0; break;
+        case TUTTI_STATISTIC_TEXT: *(char **)value = read_tally_text(in, failed); break;
+        }
+    }
+}
+
+static void unpack_unit_statistics(struct tt_byte_reader *in, struct tt_unit_stats *unit, bool *failed)
+{
+    if (tt_bytes_get_u64(in) == 0)
+        return;
+    unpack_statistics(in, unit, tt_stats_of_unit, failed);
+    in->bad = in->bad || !unit->name || !unit->fmu || !unit->fmi || !unit->interface;
+}
+
+enum tutti_err tt_reporter_unpack_tally(struct tt_byte_reader *in, struct tutti_run_stats *stats)
+{
+    bool failed = false;
+    *stats = (struct tutti_run_stats){0};
+    unpack_statistics(in, stats, tt_stats_of_run, &failed);
+    uint64_t count = tt_bytes_get_u64(in);
+    /* Every unit takes its 8 bytes at least, so that a number out of the air costs no memory. */
+    in->bad = in->bad || count > (uint64_t)(in->end - in->at) / 8;
+    if (!in->bad && !failed && count > 0) {
+        stats->units = calloc(count, sizeof *stats->units);
+        failed = !stats->units;
+        stats->unit_count = stats->units ? count : 0;
+    }
+    for (size_t i = 0; i < stats->unit_count && !in->bad && !failed; i++)
+        unpack_unit_statistics(in, &stats->units[i], &failed);
+    if (failed)
+        return tt_fail_memory();
+    return in->bad || in->at != in->end ? tt_fail(TUTTI_ERR_FORMAT, "what a rank counted is malformed") : TUTTI_OK;
 }

@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 #include "results/record_file.h"
 
 struct tt_step_log {

@@ -88,8 +88,8 @@ struct tt_unit_wires {
     struct tt_block *outputs, *moving, *held; /* held: discrete inputs, set only when they change */
     uint8_t output_blocks, moving_blocks, held_blocks;
     bool held_changed;
-    bool halves;                         /* its steps are made in two halves, with inputs of their own: coupled_inputs.h */
-    struct tt_slopes *slopes;            /* NULL: the unit takes none */
+    bool halves;              /* its steps are made in two halves, with inputs of their own: coupled_inputs.h */
+    struct tt_slopes *slopes; /* NULL: the unit takes none */
     uint32_t gather_first, gather_count; /* Float64 of `moving` */
     uint32_t wire_first, wire_count;     /* into `moving`, other than those */
     uint32_t held_first, held_count;     /* wires into `held` */
@@ -179,5 +179,17 @@ TUTTI_CHECKED enum tutti_err tt_wires_get_incoming(const struct tt_wires *wires,
 TUTTI_CHECKED enum tutti_err tt_wires_gather_node(struct tt_wires *wires, uint32_t node);
 /* The unit's outputs, into signals. */
 TUTTI_CHECKED enum tutti_err tt_wires_get_outputs(const struct tt_unit_wires *wires, struct tt_unit *unit);
+
+/* The Strings and Binaries among the staged inputs of a run, kept for going back: their values are pointers to what
+ * the next one is written over. */
+
+struct tt_saved_texts;
+
+/* In the arena; *out stays NULL if no wire has any. */
+TUTTI_CHECKED enum tutti_err tt_wires_texts_init(struct tt_saved_texts **out, const struct tt_wires *wires,
+                                                 struct tt_arena *arena);
+void tt_wires_texts_fini(struct tt_saved_texts *texts); /* NULL is fine, here and below */
+TUTTI_CHECKED enum tutti_err tt_wires_texts_save(struct tt_saved_texts *texts, const struct tt_wires *wires);
+TUTTI_CHECKED enum tutti_err tt_wires_texts_restore(struct tt_saved_texts *texts, struct tt_wires *wires);
 
 #endif

@@ -16,7 +16,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 #include "sim/start/feedthrough.h"
 #include "solve/matrix.h"
 #include "solve/lu.h"

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/start/difference.h"
-
 bool tt_feedthrough_is_real(const struct tt_wires *wires, uint32_t node)
 {
     const struct tt_structure_node *n = &wires->structure->nodes[node];

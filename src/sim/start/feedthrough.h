@@ -3,6 +3,9 @@
 #ifndef TT_SIM_START_FEEDTHROUGH_H
 #define TT_SIM_START_FEEDTHROUGH_H
 
+#include <math.h>
+#include <stdbool.h>
+
 #include "sim/signals/wires.h"
 
 /* The entry of one input and one output, both scalars of type Float64. */
@@ -33,5 +36,21 @@ TUTTI_CHECKED enum tutti_err tt_feedthrough(struct tt_wires *wires, const struct
 /* Asks the unit for the directional derivatives of its connected outputs by its connected inputs, one by one, if it has any: it
  * tests them there (unit/cs.c). The same place. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough_test(struct tt_wires *wires, struct tt_unit *unit, uint32_t component);
+
+/* Is a difference quotient a derivative? Across a jump it is none: it grows as the distance shrinks.
+ *
+ * A quotient whose output moves far more than its input does is measured again over twice the distance; a derivative stays
+ * what it is, that of a jump halves. */
+
+/* Relative distances are about 1e-7: an output that moves by more than ten times that is worth a second look. */
+static inline bool tt_feedthrough_is_steep(double before, double after)
+{
+    return fabs(after - before) > 1e-6 * fmax(fabs(before), fabs(after));
+}
+
+static inline bool tt_feedthrough_quotient_agrees(double quotient, double over_twice)
+{
+    return fabs(quotient - over_twice) <= 0.1 * fmax(fabs(quotient), fabs(over_twice));
+}
 
 #endif

@@ -5,19 +5,18 @@
  * FMI 1.0 has no such mode: its units are initialised when the first of their outputs is needed, with the inputs known by
  * then; those that come later are set before the first step, of Model Exchange at once: it can be read and set afterwards,
  * so that it may be part of a loop. */
+#include "sim/start/init.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/rank_agree.h"
-#include "sim/start/algebraic_loop.h"
-#include "sim/rank_event.h"
-#include "sim/ticks.h"
-#include "sim/start/init.h"
-#include "sim/start/startup_tests.h"
-#include "sim/start/open.h"
-#include "sim/start/init_parameters.h"
-#include "sim/start/init_exchange.h"
 #include "model/plan/eval_order.h"
+#include "sim/rank.h"
+#include "sim/start/algebraic_loop.h"
+#include "sim/start/open.h"
+#include "sim/start/startup_tests.h"
+#include "sim/ticks.h"
+#include "unit/parameter_check.h"
 
 static bool reads_after_init(const struct tt_member *member)
 {
@@ -515,4 +514,156 @@ enum tutti_err tt_init_apply_late(struct tt_rank *rank)
             TRY(tt_unit_apply_tunable(rank->own[m]->unit, component->settings, component->setting_count));
     }
     return TUTTI_OK;
+}
+
+enum tutti_err tt_init_exchange_init(struct tt_init_exchange *spread, struct tt_rank *rank, struct tt_arena *arena)
+{
+    *spread =
+        (struct tt_init_exchange){.rank = rank,
+                                  .news = tt_arena_array(arena, rank->job->structure.node_count, sizeof *spread->news),
+                                  .told = tt_arena_array(arena, rank->job->structure.node_count, sizeof *spread->told)};
+    return spread->news && spread->told ? TUTTI_OK : tt_fail_memory();
+}
+
+static int32_t exchange_rank_of(const struct tt_rank *rank, uint32_t node)
+{
+    return rank->place ? rank->place[rank->job->structure.nodes[node].component] : 0;
+}
+
+/* The rank whose units the nodes are, all of them; -1: of several. */
+static int32_t single_rank_of(const struct tt_rank *rank, const uint32_t *nodes, uint32_t count)
+{
+    int32_t only = exchange_rank_of(rank, nodes[0]);
+    for (uint32_t i = 1; i < count; i++)
+        if (exchange_rank_of(rank, nodes[i]) != only)
+            return -1;
+    return only;
+}
+
+/* Does an input among the nodes come from what its rank has not heard yet? */
+static bool reads_unexchanged(const struct tt_init_exchange *spread, const uint32_t *nodes, uint32_t count)
+{
+    const struct tt_rank *rank = spread->rank;
+    for (uint32_t i = 0; i < count && rank->place; i++) {
+        const struct tt_slot *slot = &rank->wires.slots[nodes[i]];
+        if (rank->job->structure.nodes[nodes[i]].output)
+            continue;
+        for (uint32_t w = slot->wire_first; w < slot->wire_first + slot->wire_count; w++) {
+            const struct tt_end *from = &rank->wires.wires[w].connection->from;
+            uint32_t source = tt_structure_find(&rank->job->structure, from->component, from->variable, true);
+            if (spread->news[source] && exchange_rank_of(rank, source) != exchange_rank_of(rank, nodes[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
+void tt_init_exchange_mark_done(struct tt_init_exchange *spread)
+{
+    memset(spread->news, 0, spread->rank->job->structure.node_count * sizeof *spread->news);
+}
+
+enum tutti_err tt_init_exchange_run(struct tt_init_exchange *spread)
+{
+    tt_init_exchange_mark_done(spread);
+    return tt_channels_exchange_start(&spread->rank->channels);
+}
+
+enum tutti_err tt_init_exchange_prepare(struct tt_init_exchange *spread, const uint32_t *nodes, uint32_t count,
+                                        bool *here)
+{
+    struct tt_rank *rank = spread->rank;
+    int32_t only = single_rank_of(rank, nodes, count);
+    if (reads_unexchanged(spread, nodes, count))
+        TRY(tt_init_exchange_run(spread));
+    for (uint32_t i = 0; i < count && only >= 0; i++)
+        spread->news[nodes[i]] = rank->job->structure.nodes[nodes[i]].output;
+    *here = only < 0 || only == rank->fabric->rank;
+    return TUTTI_OK;
+}
+
+struct parameter_context {
+    const struct tt_rank *rank;
+    const struct tt_member *member;
+};
+
+static bool parameter_is_set(const struct tt_component *component, uint32_t variable)
+{
+    for (size_t i = 0; i < component->setting_count; i++)
+        if (component->settings[i].variable == variable)
+            return true;
+    return false;
+}
+
+/* A saved state has its own parameters; tunable ones that are set come later, or have come (tt_init_apply_late). */
+static bool parameter_from_state(const struct parameter_context *place, uint32_t variable)
+{
+    const struct tt_component *component = &place->rank->job->system->components[place->member->component];
+    return component->has_state &&
+           (!parameter_is_set(component, variable) || tt_unit_is_settable_late(place->member->unit, variable));
+}
+
+/* A connection, an input file or a saved state has the say. */
+static bool parameter_has_other_source(const void *context, uint32_t variable)
+{
+    const struct parameter_context *place = context;
+    const struct tt_inputs *inputs = place->member->inputs;
+    return (inputs && inputs->signal_of[variable] > 0) || parameter_from_state(place, variable) ||
+           tt_structure_find(&place->rank->job->structure, place->member->component, variable, false) != TUTTI_NONE;
+}
+
+static enum tutti_err warn_parameter_differs(const struct tt_rank *rank, const struct tt_member *member,
+                                             const struct tt_parameter_difference *first, size_t count)
+{
+    const struct tt_component *component = &rank->job->system->components[member->component];
+    const struct tt_description *desc = component->fmu->desc;
+    const struct tt_var *var = &desc->vars[first->variable];
+    const struct tt_end end = {.component = member->component, .variable = first->variable};
+    struct tt_text expected = {0}, found = {0};
+    char name[256], more[80] = "";
+    tt_setting_write(&expected, desc, var, first->expected);
+    tt_setting_write(&found, desc, var, first->found);
+    bool told = !expected.failed && !found.failed;
+    if (count > 1)
+        snprintf(more, sizeof more, " (and %zu more parameters have other values, too)", count - 1);
+    if (told && component->has_state)
+        tt_log_unfiltered(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                          "the initial state has another parameter: '%s' was set to %s, and is %s in the state of "
+                          "--initial-state%s; the run goes on with what the state has",
+                          var->name, expected.text, found.text, more);
+    else if (told && parameter_is_set(component, first->variable))
+        tt_log_unfiltered(
+            rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+            "the FMU does not take a parameter: '%s' was set to %s, and is %s after the initialisation%s; "
+            "the run goes on with what the FMU has",
+            var->name, expected.text, found.text, more);
+    else if (told)
+        tt_log_unfiltered(rank->unit_log, TUTTI_LOG_WARNING, member->unit->name,
+                          "the FMU ignores start values of its description: '%s' should be %s, and is %s after the "
+                          "initialisation%s; the run goes on with what the FMU has; --set %s=%s sets it",
+                          var->name, expected.text, found.text, more,
+                          tt_system_name(rank->job->system, &end, name, sizeof name),
+                          var->dimension_count > 0 ? "..." : expected.text);
+    tt_text_fini(&expected);
+    tt_text_fini(&found);
+    return told ? TUTTI_OK : tt_fail_memory();
+}
+
+enum tutti_err tt_init_compare_parameters(struct tt_rank *rank, const struct tt_member *member, bool *refused)
+{
+    const struct tt_component *component = &rank->job->system->components[member->component];
+    const struct parameter_context place = {rank, member};
+    struct tt_parameter_check described;
+    struct tt_parameter_difference first;
+    *refused = false;
+    TRY(tt_parameter_check_init(&described, member->unit, component->settings, component->setting_count,
+                                parameter_has_other_source, &place));
+    enum tutti_err err = TUTTI_OK;
+    for (size_t b = 0; b < described.found.block_count && !err && !*refused; b++)
+        err = member->unit->kind->ask(member->unit, &described.found.blocks[b], refused);
+    size_t count = err || *refused ? 0 : tt_parameter_check_compare(&described, &first);
+    if (count > 0)
+        err = warn_parameter_differs(rank, member, &first, count);
+    tt_parameter_check_fini(&described);
+    return err;
 }

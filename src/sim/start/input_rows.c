@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/number.h"
-#include "sim/rank_agree.h"
+#include "sim/rank.h"
 
 static double row_spacing(const struct tt_rank *rank, const struct tt_member *member, bool kinks, double *smallest)
 {

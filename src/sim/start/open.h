@@ -15,4 +15,11 @@ TUTTI_CHECKED enum tutti_err tt_open_restart_component(struct tt_rank *rank, str
  * the run would not do what it is asked for without. */
 bool tt_open_may_fork(const struct tt_rank *rank, const struct tt_member *member);
 
+/* Inputs that an FMU of FMI 3.0 asks for inside of a step (intermediate update): those that a file drives, and
+ * connected ones, which move as the wires say. */
+
+/* Before the unit of a component is made: fills in options->moving*. *connected: some are connected inputs. */
+TUTTI_CHECKED enum tutti_err tt_open_list_moving_inputs(struct tt_rank *rank, uint32_t component,
+                                                        struct tt_unit_options *options, bool *connected);
+
 #endif

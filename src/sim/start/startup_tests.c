@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/start/startup_tests.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "sim/job/integration.h"
-#include "sim/start/undeclared_dependencies.h"
 #include "unit/output_check.h"
 
 enum { STEPS = 2 };
@@ -156,5 +158,187 @@ enum tutti_err tt_startup_tests_run(struct tt_rank *rank, struct tt_member *memb
     rollback_test_release(&stage);
     unit->counts = counts;
     unit->back_to = INFINITY;
+    return err;
+}
+
+/* The steps that are tried, as parts of a usual one. What an input does by a state is less in the second one by their ratio. */
+static const double SHORT = 1.0 / 1024, SHORTER = 1.0 / 4096;
+/* ... and what it does at once is the same, as nearly as this. */
+static const double SAME = 0.75;
+/* An input moves by this part of its size. */
+static const double MOVED_BY = 1e-3;
+/* Less than this part of an output's size is rounding. */
+static const double ROUNDING = 1e3 * DBL_EPSILON;
+
+/* Driven inputs, and the outputs that follow none of them by the model structure; room for values. */
+struct undeclared_test {
+    struct tt_unit *unit;
+    const struct tt_unit_saved *saved;
+    double t;
+    uint32_t *inputs, *outputs;
+    double *values; /* of inputs, as they are */
+    uint32_t input_count, output_count;
+    struct tt_signals to_set, to_get;
+    double *base, *moved; /* outputs */
+};
+
+/* Where a driven input has its value that is held in a step though it moves; NULL: it is not such a one. */
+static const double *undeclared_held_value(struct tt_rank *rank, const struct tt_member *member, uint32_t variable)
+{
+    const struct tt_unit *unit = member->unit;
+    const struct tt_var *var = &unit->fmu->desc->vars[variable];
+    bool moves = (unit->can & TUTTI_CAN_INPUT_DERIVATIVES) || unit->asks_for_inputs;
+    if (var->causality != TUTTI_INPUT || var->type != TUTTI_TYPE_FLOAT64 || var->variability != TUTTI_CONTINUOUS)
+        return NULL;
+    if (member->inputs && tt_inputs_slot(member->inputs, variable, 0))
+        return tt_inputs_are_held(member->inputs, unit->can) ? tt_inputs_slot(member->inputs, variable, 0) : NULL;
+    uint32_t node = tt_structure_find(rank->wires.structure, member->component, variable, false);
+    bool fed = node != TUTTI_NONE && rank->wires.slots[node].count == 1 && !rank->wires.slots[node].narrow;
+    return fed && !moves && tt_wires_has_numbers(&rank->wires, node) ? rank->wires.slots[node].values : NULL;
+}
+
+static bool undeclared_is_among(const uint32_t *items, uint32_t count, uint32_t item)
+{
+    uint32_t i = 0;
+    while (i < count && items[i] != item)
+        i++;
+    return i < count;
+}
+
+static bool undeclared_is_state(const struct tt_description *desc, uint32_t variable)
+{
+    for (uint32_t i = 0; i < desc->derivatives.count; i++)
+        if (desc->vars[desc->derivatives.items[i].variable].derivative_of == variable)
+            return true;
+    return false;
+}
+
+/* Does the model structure say that this output follows none of the inputs? */
+static bool structure_denies_dependency(const struct undeclared_test *q, const struct tt_unknown *output)
+{
+    const struct tt_description *desc = q->unit->fmu->desc;
+    const struct tt_var *var = &desc->vars[output->variable];
+    for (uint32_t d = 0; d < output->dependency_count; d++)
+        if (undeclared_is_among(q->inputs, q->input_count, output->dependencies[d]))
+            return false;
+    return output->has_dependencies && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
+           !undeclared_is_state(desc, output->variable);
+}
+
+static enum tutti_err undeclared_lay_out(struct undeclared_test *q, struct tt_rank *rank,
+                                         const struct tt_member *member)
+{
+    const struct tt_description *desc = q->unit->fmu->desc;
+    q->inputs = calloc((size_t)desc->var_count + 1, sizeof *q->inputs);
+    q->values = calloc((size_t)desc->var_count + 1, sizeof *q->values);
+    q->outputs = calloc((size_t)desc->outputs.count + 1, sizeof *q->outputs);
+    if (!q->inputs || !q->values || !q->outputs)
+        return tt_fail_memory();
+    for (uint32_t v = 0; v < desc->var_count; v++) {
+        const double *value = undeclared_held_value(rank, member, v);
+        if (!value)
+            continue;
+        q->values[q->input_count] = *value;
+        q->inputs[q->input_count++] = v;
+    }
+    for (uint32_t i = 0; i < desc->outputs.count && q->input_count > 0; i++)
+        if (structure_denies_dependency(q, &desc->outputs.items[i]))
+            q->outputs[q->output_count++] = desc->outputs.items[i].variable;
+    if (q->output_count == 0)
+        return TUTTI_OK;
+    TRY(tt_unit_signals(q->unit, q->inputs, q->input_count, &q->to_set));
+    TRY(tt_unit_signals(q->unit, q->outputs, q->output_count, &q->to_get));
+    for (uint32_t i = 0; i < q->input_count; i++)
+        if (q->to_set.extents[i] != 1) /* arrays are not tried */
+            q->output_count = 0;
+    q->base = calloc(2 * (size_t)q->output_count, sizeof *q->base);
+    q->moved = q->base + q->output_count;
+    return q->base ? TUTTI_OK : tt_fail_memory();
+}
+
+static void undeclared_release(struct undeclared_test *q)
+{
+    tt_signals_fini(&q->to_set);
+    tt_signals_fini(&q->to_get);
+    free(q->inputs);
+    free(q->values);
+    free(q->outputs);
+    free(q->base);
+}
+
+/* What an input is moved by: not beyond its bounds. */
+static double input_perturbation(const struct undeclared_test *q, uint32_t i)
+{
+    const struct tt_bounds *bounds = q->unit->fmu->desc->vars[q->inputs[i]].bounds;
+    double nominal = bounds && bounds->has_nominal ? fabs(bounds->nominal) : 1;
+    double size = MOVED_BY * fmax(fabs(q->values[i]), nominal);
+    return bounds && q->values[i] + size > bounds->max ? -size : size;
+}
+
+/* A step, the outputs at its end, and back. *done: nothing came between. */
+static enum tutti_err undeclared_step(struct undeclared_test *q, double h, bool moves, double *outputs, bool *done)
+{
+    struct tt_unit *unit = q->unit;
+    struct tt_fmi_step made = {.reached = q->t};
+    for (uint32_t i = 0; i < q->input_count; i++)
+        *(double *)q->to_set.slots[i] = q->values[i] + (moves ? input_perturbation(q, i) : 0);
+    TRY(tt_unit_set(unit, &q->to_set));
+    TRY(unit->kind->step(unit, q->t, h, &made));
+    *done = !made.discarded && !made.event && !made.terminate && made.reached >= q->t + h;
+    if (*done)
+        TRY(tt_unit_get(unit, &q->to_get));
+    for (uint32_t i = 0; i < q->output_count && *done; i++)
+        outputs[i] = *(const double *)q->to_get.slots[i];
+    return unit->kind->restore(unit, q->saved);
+}
+
+/* How far each output comes by the move of the inputs, into q->moved; 0 for what is rounding. */
+static enum tutti_err undeclared_try_step(struct undeclared_test *q, double h, bool *done)
+{
+    TRY(undeclared_step(q, h, false, q->base, done));
+    if (*done)
+        TRY(undeclared_step(q, h, true, q->moved, done));
+    for (uint32_t i = 0; i < q->output_count && *done; i++) {
+        double size = fmax(fabs(q->base[i]), fabs(q->moved[i])), difference = fabs(q->moved[i] - q->base[i]);
+        q->moved[i] = difference > ROUNDING * size ? difference : 0;
+    }
+    return TUTTI_OK;
+}
+
+static bool any_output_moved(const struct undeclared_test *q)
+{
+    for (uint32_t i = 0; i < q->output_count; i++)
+        if (q->moved[i] > 0)
+            return true;
+    return false;
+}
+
+static enum tutti_err undeclared_try_steps(struct undeclared_test *q, double h, uint32_t *output)
+{
+    bool done;
+    TRY(undeclared_try_step(q, SHORT * h, &done));
+    if (!done || !any_output_moved(q))
+        return TUTTI_OK;
+    double *first = calloc(q->output_count, sizeof *first);
+    if (!first)
+        return tt_fail_memory();
+    memcpy(first, q->moved, q->output_count * sizeof *first);
+    enum tutti_err err = undeclared_try_step(q, SHORTER * h, &done);
+    for (uint32_t i = 0; i < q->output_count && !err && done && *output == TUTTI_NONE; i++)
+        if (first[i] > 0 && isfinite(first[i]) && q->moved[i] >= SAME * first[i])
+            *output = q->outputs[i];
+    free(first);
+    return err;
+}
+
+enum tutti_err tt_startup_tests_find_undeclared(struct tt_rank *rank, const struct tt_member *member,
+                                                const struct tt_unit_saved *saved, double h, uint32_t *output)
+{
+    struct undeclared_test q = {.unit = member->unit, .saved = saved, .t = member->now.t};
+    *output = TUTTI_NONE;
+    enum tutti_err err = undeclared_lay_out(&q, rank, member);
+    if (!err && q.output_count > 0)
+        err = undeclared_try_steps(&q, h, output);
+    undeclared_release(&q);
     return err;
 }

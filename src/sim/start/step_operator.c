@@ -9,8 +9,6 @@
 
 #include "base/arena.h"
 #include "solve/matrix.h"
-#include "solve/matrix_exponential.h"
-#include "sim/start/propagation.h"
 #include "sim/start/stability.h"
 
 enum { MOST_ROWS = 800 };

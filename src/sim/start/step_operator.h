@@ -2,7 +2,7 @@
 /* step_operator.h - what one macro step of a given size makes of the states and outputs of linear units that are solved exactly, with
  * any coupling and for any mixture of units (Awais 2015 eq. 4.7; Andersson 2016 eq. 6.14, 6.21, 6.38, 6.44, 6.49). An error is
  * multiplied by this matrix in each step: with a spectral radius of more than 1 it grows. For small steps only feed-through is
- * left of it: propagation.h. */
+ * left of it: stability.h. */
 #ifndef TT_SIM_START_STEP_OPERATOR_H
 #define TT_SIM_START_STEP_OPERATOR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "base/instant.h"
+#include "base/time.h"
 
 static void test_fractions(void **state)
 {

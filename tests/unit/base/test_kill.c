@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/child_signals.h"
+#include "base/child.h"
 
 static void never_anybody_else(void **state)
 {

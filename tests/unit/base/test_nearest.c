@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "base/suggestion.h"
+#include "base/text.h"
 
 #include <string.h>
 

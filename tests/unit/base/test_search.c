@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "base/binary_search.h"
+#include "base/vector.h"
 
 static void test_search(void **state)
 {

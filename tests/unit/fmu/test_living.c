@@ -9,7 +9,7 @@
 #include "fmu/api2.h"
 #include "fmu/api3.h"
 #include "fmu/fmi_call.h"
-#include "fmu/living_instances.h"
+#include "fmu/fmu_callbacks.h"
 
 #define X(name, ret, params, group) ret(*name) params;
 struct functions2 {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "fmu/binary/elf.h"
-#include "fmu/binary/needed.h"
+#include "fmu/binary/binary.h"
 #include "own_scratch.h"
 
 /* An entry of a library: DT_NEEDED, DT_SONAME, DT_RUNPATH, DT_RPATH, and its text; the last is 0. */

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "results/curve.h"
+#include "results/compare.h"
 
 enum { MOST = 64 };
 

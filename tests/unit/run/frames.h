@@ -3,9 +3,9 @@
 #ifndef TUTTI_TEST_FRAMES_H
 #define TUTTI_TEST_FRAMES_H
 
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 #include "fmu/description/description.h"
-#include "sim/report/record_sink.h"
+#include "sim/report/record.h"
 #include "sim/report/reporter.h"
 #include "test.h"
 

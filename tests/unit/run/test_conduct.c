@@ -91,7 +91,7 @@ static void what_is_no_report_ends_the_run(void **state)
     rank_end(&f.ranks[0], TUTTI_OK, "", 3);
     for (int i = 0; i < 300000; i++)
         tt_bytes_put_bytes(&f.ranks[1].bytes, "garbage", 7);
-    assert_fails(fake_run(&fake, 0, 0), TUTTI_ERR_FORMAT, "no report");
+    assert_fails(fake_run(&fake, 0, 0), TUTTI_ERR_FORMAT, "invalid report");
     assert_int_equal(fake.stop_count, 1);
     assert_int_equal(fake.stops[0], 0);
     assert_file(f.result, "time,x,y\n1,10,11\n2,20,21\n");

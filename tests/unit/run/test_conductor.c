@@ -2,7 +2,7 @@
 /* Reports of made-up ranks: what the conductor makes of errors, messages, counts, and of bytes that are none of these. */
 #include "run/conducted.h"
 
-#include "sim/report/tally.h"
+#include "sim/report/reporter.h"
 
 /* ---- errors ---- */
 
@@ -452,7 +452,7 @@ static void test_malformed(void **state)
     conduct(&f);
     size_t taken;
     assert_fails(tt_conductor_receive(f.conductor, 0, "what came here is no report", 27, &taken), TUTTI_ERR_FORMAT,
-                 "no report");
+                 "invalid report");
     assert_int_equal(tt_conductor_finish(f.conductor, NULL), TUTTI_ERR_FORMAT);
     end(&f);
 }

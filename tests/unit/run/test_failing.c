@@ -8,7 +8,7 @@
 #include "run/content.h"
 #include "run/key_files.h"
 #include "run/launch/nodes_list.h"
-#include "run/node/node_job.h"
+#include "run/node/node_protocol.h"
 #include "base/options/filled.h"
 #include "own_scratch.h"
 

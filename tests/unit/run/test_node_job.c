@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a node is told of a run. */
-#include "run/node/node_job.h"
+#include "run/node/node_protocol.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

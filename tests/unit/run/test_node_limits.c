@@ -5,9 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/node/process_memory.h"
-#include "run/node/permitted.h"
-#include "run/node/quota.h"
+#include "run/node/worker_process.h"
+#include "run/node/node_policy.h"
 #include "scratch.h"
 #include "test.h"
 

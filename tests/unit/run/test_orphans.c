@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/orphans.h"
+#include "run/fmu_process.h"
 #include "look.h"
 
 static bool is_other(void *context, pid_t pid)

@@ -7,10 +7,10 @@
 
 #include <pthread.h>
 
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 #include "sim/ranks/shared_fabric.h"
 #include "sim/rank_main.h"
-#include "sim/report/tally.h"
+#include "sim/report/reporter.h"
 
 enum { MOST_RANKS = 4, MOST_COLUMNS = 8, MOST_ROWS = 64 };
 

@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "sim/ranks/shared_fabric.h"
-#include "sim/coupling/couple.h"
-#include "sim/rank_agree.h"
+#include "sim/coupling/coupling.h"
+#include "sim/rank.h"
 
 enum { UNITS = 4 };
 

@@ -3,7 +3,7 @@
  * (docs/extending.md). Everything else goes by its flags and functions. */
 #include "fake_unit.h"
 
-#include "sim/coupling/couple.h"
+#include "sim/coupling/coupling.h"
 #include "sim/step.h"
 
 /* ---- the coupling: every unit sees what the others were at the first point, for ever ---- */

@@ -3,8 +3,8 @@
 #include "mixers.h"
 
 #include "sim/choose.h"
-#include "sim/control/attempt.h"
-#include "sim/coupling/couple.h"
+#include "sim/control/control.h"
+#include "sim/coupling/coupling.h"
 #include "sim/coupling/correction.h"
 #include "sim/events.h"
 #include "sim/method_open.h"

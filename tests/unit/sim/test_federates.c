@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "sim/coupling/federates.h"
+#include "sim/coupling/federated.h"
 
 enum { A, B, C, COUNT };
 

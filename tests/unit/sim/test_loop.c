@@ -2,7 +2,7 @@
 /* Where steps end (run.h R1, R2): at the earliest of all that may end one, by its exact time. */
 #include "fake_unit.h"
 
-#include "sim/control/attempt.h"
+#include "sim/control/control.h"
 #include "scratch.h"
 
 #define TIMES(...)                                                                                                     \

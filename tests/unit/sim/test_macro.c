@@ -2,7 +2,7 @@
 /* A macro step whose size has to be found: events, refusals, steps that are not good. */
 #include "fake_unit.h"
 
-#include "sim/control/attempt.h"
+#include "sim/control/control.h"
 #include "sim/step.h"
 
 /* Two units that see each other, with a look at events of this kind. Room for a third one. */
@@ -128,7 +128,7 @@ static void a_change_is_located_to_the_tolerance(void **state)
     }
 }
 
-/* Events of the run up to now, as its statistics count them (count.c). */
+/* Events of the run up to now, as its statistics count them (execution.c). */
 static unsigned long events_of(const struct fake_world *world)
 {
     return world->stats.events_located + world->execution.rank.own_events;

@@ -2,7 +2,7 @@
 /* A point of a run to go back to: everything is as it was, to the bit, any number of times. */
 #include "sim/fake_unit.h"
 
-#include "sim/coupling/couple.h"
+#include "sim/coupling/coupling.h"
 #include "sim/events.h"
 #include "sim/snapshot.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "solve/matrix_exponential.h"
+#include "solve/matrix.h"
 #include "test.h"
 
 #include <math.h>

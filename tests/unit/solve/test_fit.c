@@ -6,9 +6,7 @@
 #include <string.h>
 
 #include "solve/fit.h"
-#include "solve/fit_minimise.h"
-#include "solve/fit_student.h"
-#include "solve/matrix_svd.h"
+#include "solve/matrix.h"
 
 /* Rosenbrock: r = (10 (x1 - x0^2), 1 - x0), least at (1, 1). */
 struct banana {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "solve/pattern.h"
-#include "solve/radau5_method.h"
+#include "solve/radau5.h"
 #include "solve/solver.h"
 
 enum { N_MAX = 200 };

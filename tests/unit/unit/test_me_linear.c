@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "exchange.h"
-#include "unit/state_space.h"
+#include "unit/me_linear.h"
 
 enum { ALL = TUTTI_WANT_A | TUTTI_WANT_B | TUTTI_WANT_C | TUTTI_WANT_D };
 

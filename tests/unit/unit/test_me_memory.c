@@ -6,7 +6,7 @@
 #include <tutti/extra.h>
 
 #include "solve/allocations.h"
-#include "unit/state_space.h"
+#include "unit/me_linear.h"
 #include "unit/unit.h"
 
 struct plan {

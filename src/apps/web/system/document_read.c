@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* From the tree of an SSP to JSON. */
+#include "apps/web/system/document_read.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/describe/info.h"
+#include "apps/describe/json.h"
+#include "apps/web/system/parameter_changes.h"
 #include "base/number.h"
 #include "fmu/fmu.h"
 #include "model/system/system.h"
-#include "apps/describe/info.h"
-#include "apps/describe/json.h"
-#include "apps/web/system/document.h"
-#include "apps/web/system/parameter_changes.h"
 
 struct document_reader {
     const struct tt_system_draft *draft;

@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "fmu/fmu.h"
 #include "model/system/ssp_elements.h"
-#include "apps/web/system/document.h"
+#include "apps/web/system/document_read.h"
 #include "apps/web/system/parameter_changes.h"
 #include "apps/web/system/origins.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/fs.h"
 #include "base/options/options.h"
-#include "fmu/archive/zip_writer.h"
+#include "fmu/archive/zip.h"
 #include "model/ssp/uri.h"
 
 #define DEFAULT_SSD "SystemStructure.ssd"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/ranks/mpi/mpi_parts.h"
+#include "sim/ranks/mpi/mpi_fabric.h"
 
 enum {
     SLACK = 256, /* bytes for texts in the fixed part, so that short ones need no second message */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reports: ranks fill buffers, and send them to rank 0 when they are full or old. */
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 
 #include <endian.h>
 #include <sched.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/wall_clock.h"
-#include "sim/ranks/mpi/mpi_parts.h"
+#include "sim/ranks/mpi/mpi_fabric.h"
 
 #define OLD 0.2 /* seconds */
 

@@ -2,7 +2,7 @@
 /* What a master learns of its units belongs to a point: after going back it is known again what was known there, no more. */
 #include "sim/fake_unit.h"
 
-#include "apps/api/point.h"
+#include "apps/api/simulation.h"
 #include "sim/pending_set.h"
 
 /* The calls that a unit got in so many steps from where the run is. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "apps/pack/naming.h"
+#include "apps/pack/pack_description.h"
 
 #include "scratch.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/options/options.h"
 #include "apps/study/worker_pool.h"
-#include "apps/study/run_record.h"
+#include "apps/study/sweep_worker.h"
 
 enum { RUNS = 24 };
 

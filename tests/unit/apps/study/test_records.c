@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "apps/study/sweep_journal.h"
-#include "apps/study/run_record.h"
+#include "apps/study/sweep_worker.h"
 
 static struct scratch scratch;
 static const char *path;

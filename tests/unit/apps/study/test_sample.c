@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "apps/study/sample.h"
+#include "apps/study/design.h"
 
 enum { POINTS = 64, DIMENSIONS = 21 };
 static double points[POINTS * DIMENSIONS], again[POINTS * DIMENSIONS];

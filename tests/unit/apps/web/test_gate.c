@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "apps/web/access.h"
-#include "apps/web/site.h"
+#include "apps/web/routes.h"
 
 static const struct tt_access LOCAL = {"secret", "127.0.0.1:8080", "127.0.0.1", true, false};
 static const struct tt_access OPEN = {"secret", "0.0.0.0:443", "sim.example.org", false, true};

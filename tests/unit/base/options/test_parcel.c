@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Options that travel come back as they were; others are as if they had not been set. */
-#include "base/options/options_pack.h"
+#include "base/options/options.h"
 
 #include "filled.h"
 

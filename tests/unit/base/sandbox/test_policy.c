@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/sandbox/denials.h"
+#include "base/sandbox/supervisor.h"
 #include "test.h"
 
 static void test_lists(void **state)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "hla/fedpro/message_intake.h"
 #include "hla/fedpro/fedpro_message.h"
 
 static void a_header_is_24_big_endian_bytes(void **state)

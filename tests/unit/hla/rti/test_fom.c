@@ -2,8 +2,8 @@
 /* Object models: classes, handles, modules that are merged, and modules that contradict each other. */
 #include <stdlib.h>
 
-#include "hla/fom/fom_merge.h"
-#include "hla/fom/standard_mim.h"
+#include "hla/fom/fom.h"
+#include "hla/fom/fom_module.h"
 #include "test.h"
 
 #define V2010 "<objectModel xmlns=\"http://standards.ieee.org/IEEE1516-2010\">\n"

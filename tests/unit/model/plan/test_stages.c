@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/plan/stages.h"
+#include "model/plan/step_order.h"
 
 #include "coupled.h"
 

@@ -4,7 +4,7 @@
 
 #include "own_scratch.h"
 #include "model/ssp/package.h"
-#include "fmu/archive/zip_writer.h"
+#include "fmu/archive/zip.h"
 
 static const char document[] = "<a document/>";
 

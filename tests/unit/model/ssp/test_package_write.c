@@ -5,7 +5,7 @@
 #include <zip.h>
 
 #include "own_scratch.h"
-#include "fmu/archive/zip_writer.h"
+#include "fmu/archive/zip.h"
 
 static char *path_of(const char *name)
 {

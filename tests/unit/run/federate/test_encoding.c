@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "run/federate/encoding.h"
-#include "hla/fom/fom_merge.h"
+#include "hla/fom/fom.h"
 
 struct owner {
     struct tt_arena arena;

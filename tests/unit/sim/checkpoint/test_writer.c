@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints are written by a thread: whole, with the one before beside them, and without ending the run if that is impossible. */
-#include "sim/checkpoint/checkpoint_writer.h"
+#include "sim/checkpoint/checkpoint.h"
 
 #include <pthread.h>
 

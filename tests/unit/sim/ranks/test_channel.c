@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "sim/ranks/report_frame.h"
+#include "sim/ranks/fabric.h"
 
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "sim/ranks/tcp_ports.h"
+#include "sim/ranks/tcp_address.h"
 #include "look.h"
 
 static void test_ranges(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a rank counted, as bytes and back. */
-#include "sim/report/tally.h"
+#include "sim/report/reporter.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TT_MODEL_SYSTEM_COMMAND_LINE_H
+#define TT_MODEL_SYSTEM_COMMAND_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* "a.y*2+1": a name that a factor and an offset follow, as --connect takes it. */
+
+struct tt_scaled_name {
+    size_t length; /* of the name */
+    double factor, offset;
+};
+
+/* The whole text is a name. */
+struct tt_scaled_name tt_command_line_unscaled(size_t length);
+/* The next shorter name that leaves *FACTOR, +OFFSET, -OFFSET or both after it. Names may contain such signs, too: callers
+ * begin with all of the text and take the first name that there is. False: there is no other. */
+bool tt_command_line_next_scaled(const char *text, size_t length, struct tt_scaled_name *scaled);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TT_RUN_HTTP_HTTP_MODULE_H
+#define TT_RUN_HTTP_HTTP_MODULE_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "run/net/http.h"
+
+/* The connections of a server, and which of them are slow on purpose.
+ *
+ * A request has LONGEST seconds to be there, and one more for every SLOWEST bytes of its body. What libmicrohttpd calls a time-out
+ * begins anew with each byte, which lets a client stay for ever. A connection that serves a stream has all the time that it wants. */
+
+struct tt_http_connection {
+    int fd;
+    double since;    /* it waits for a request */
+    size_t received; /* bytes of its body */
+    bool is_stream;
+};
+
+struct tt_http_connections {
+    struct tt_http_connection *open; /* room for `most` */
+    size_t count, most;
+};
+
+void tt_http_module_add_connection(struct tt_http_connections *connections, int fd);
+void tt_http_module_remove_connection(struct tt_http_connections *connections, int fd);
+/* NULL: there is no such connection. */
+struct tt_http_connection *tt_http_module_find_connection(const struct tt_http_connections *connections, int fd);
+/* Its request was answered: another one may come. */
+void tt_http_module_reset_connection(struct tt_http_connection *connection);
+/* Slow ones are shut down; libmicrohttpd sees their end, and closes them. */
+void tt_http_module_shut_slow_connections(const struct tt_http_connections *connections);
+
+/* Answers that come bit by bit, or later. One that has nothing at the moment is suspended, and costs nothing until it is woken. */
+
+struct http_stream;
+struct http_waiting;
+
+struct tt_http_streams {
+    struct http_stream *first;
+    struct http_waiting *waiting; /* for answers that are not known yet */
+    bool over;                    /* all of them come to their end */
+};
+
+/* A response that goes on for as long as `source` has something; it closes that, also where NULL is returned. */
+struct MHD_Response *tt_http_module_stream_response(struct tt_http_streams *streams, struct MHD_Connection *connection,
+                                                    const struct tt_http_stream *source);
+void tt_http_module_wake_streams(struct tt_http_streams *streams);
+
+/* The connection is suspended until the next wake. NULL: no memory, and the pending answer is dropped. */
+struct http_waiting *tt_http_module_wait_for_answer(struct tt_http_streams *streams, struct MHD_Connection *connection,
+                                                    const struct tt_http_pending *pending);
+/* Is the answer there? If not, the connection is suspended again; if it is, or never will be (*lost), `waiting` is gone. */
+bool tt_http_module_take_answer(struct http_waiting *waiting, struct tt_http_response *answer, bool *lost);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef TT_SIM_COUPLING_FEDERATED_H
+#define TT_SIM_COUPLING_FEDERATED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "hla/rti/federation.h"
+
+/* Units as federates of an RTI (hla/rti/rti.h) in the same process: who may go on, and who has heard something.
+ *
+ * Every rank has one, and makes the same calls, so that all know the same. Messages say that a unit has something new; the values themselves
+ * go by the signals. Every federate regulates and is constrained, with a lookahead of 0. */
+
+struct tt_federates;
+
+/* `names` of `count` units; reads[i * count + j]: unit i hears unit j. `start` is time 0 of the federation, `now`
+ * where the units are. */
+TUTTI_CHECKED enum tutti_err tt_federated_new_federates(struct tt_federates **out, uint32_t count,
+                                                        const char *const *names, const bool *reads, double start,
+                                                        double now);
+void tt_federated_free_federates(struct tt_federates *federates); /* NULL is fine */
+
+/* The unit asks for time: TAR, TARA, NMR or NMRA. */
+TUTTI_CHECKED enum tutti_err tt_federated_request_advance(struct tt_federates *federates, uint32_t unit,
+                                                          enum tt_time_advance how, double t);
+/* It has something new at t, not before the time that it was granted. */
+TUTTI_CHECKED enum tutti_err tt_federated_send_update(struct tt_federates *federates, uint32_t unit, double t);
+
+struct tt_federate_grant {
+    uint32_t unit;
+    double t;
+    bool news; /* a message has come with it */
+};
+/* Everything that is granted now, by rising units: `grants` has room for all. None: the federation stands. */
+TUTTI_CHECKED enum tutti_err tt_federated_get_grants(struct tt_federates *federates, struct tt_federate_grant *grants,
+                                                     uint32_t *count);
+/* The error of a federation that stands: which federate waits for which. */
+TUTTI_CHECKED enum tutti_err tt_federated_fail_deadlock(struct tt_federates *federates);
+
+#endif

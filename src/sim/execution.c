@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "sim/execution.h"
+
+#include <stdlib.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "sim/control/control.h"
+#include "sim/coupling/coupling.h"
+#include "sim/ranks/fabric.h"
+#include "sim/report/record.h"
+
+static double scale_to_all_steps(const struct tt_unit_counts *counts, double seconds)
+{
+    return counts->exchanges_timed > 0 ? seconds * ((double)counts->do_steps / (double)counts->exchanges_timed) : 0;
+}
+
+static bool count_member(const struct tt_member *member, int rank, struct tt_unit_stats *out)
+{
+    static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
+    const struct tt_unit *unit = member->unit;
+    const struct tt_unit_counts *counts = &unit->counts;
+    const struct tt_solver_kind *solver = member->setup.integration.solver;
+    static const struct tt_solver_counts none = {0};
+    struct tt_solver_counts made = counts->solver;
+    tt_solver_counts_add(&made, &counts->beside, &none);
+    *out = (struct tt_unit_stats){
+        .name = tt_text_copy(unit->name),
+        .fmu = tt_text_copy(unit->fmu->path),
+        .fmi = tt_text_copy(versions[unit->fmu->desc->fmi]),
+        .interface = tt_text_copy(unit->kind->name),
+        .rank = rank,
+        .uses_events = unit->has_events,
+        .do_steps = counts->do_steps,
+        .accepted = counts->do_steps - counts->rejected - counts->auxiliary,
+        .rejected = counts->rejected,
+        .auxiliary = counts->auxiliary,
+        .gets = counts->gets,
+        .sets = counts->sets,
+        .init_evaluations = counts->init_evaluations,
+        .rollbacks = counts->rollbacks,
+        .points = counts->points,
+        .forked = unit->forked,
+        .solver = solver ? tt_text_copy(solver->name) : NULL,
+        .solver_steps = made.steps,
+        .rhs_evaluations = made.rhs,
+        .jacobian_evaluations = made.jacobians,
+        .directional_derivatives = made.directional,
+        .solver_error_failures = made.error_failures,
+        .solver_other_failures = made.other_failures,
+        .solver_restarts = made.restarts,
+        .seconds = tt_unit_seconds(unit),
+        .save_seconds = counts->save_seconds,
+        .restore_seconds = counts->restore_seconds,
+        .set_seconds = scale_to_all_steps(counts, counts->set_seconds),
+        .get_seconds = scale_to_all_steps(counts, counts->get_seconds),
+    };
+    return out->name && out->fmu && out->fmi && out->interface && (out->solver || !solver);
+}
+
+/* Is it there (it may have come no further), and this rank's? */
+static bool is_member_counted(const struct tt_rank *rank, uint32_t m)
+{
+    return rank->members[m].unit && (!rank->fabric || tt_rank_owns(rank, m));
+}
+
+static bool count_units(const struct tt_rank *rank, struct tutti_run_stats *stats)
+{
+    int number = rank->fabric ? rank->fabric->rank : 0;
+    stats->units = rank->member_count ? calloc(rank->member_count, sizeof *stats->units) : NULL;
+    for (uint32_t m = 0; stats->units && m < rank->member_count; m++) {
+        if (!is_member_counted(rank, m))
+            continue;
+        stats->uses_events = stats->uses_events || rank->members[m].unit->has_events;
+        stats->unit_count = m + 1;
+        if (!count_member(&rank->members[m], number, &stats->units[m]))
+            return false;
+    }
+    return stats->units || rank->member_count == 0;
+}
+
+static bool copy_choice_reasons(const struct tt_method *chosen, struct tutti_run_stats *stats)
+{
+    char **const reasons[] = {&stats->coupling_reason, &stats->control_reason, &stats->extrapolate_reason,
+                              &stats->events_reason};
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        *reasons[i] = chosen->reasons[i][0] ? tt_text_copy(chosen->reasons[i]) : NULL;
+        if (chosen->reasons[i][0] && !*reasons[i])
+            return false;
+    }
+    return true;
+}
+
+/* The choices that the run was made with, as far as it came to them. */
+static bool copy_choice_names(const struct tt_sim *master, struct tutti_run_stats *stats)
+{
+    const struct tt_rank *rank = master->rank;
+    bool chosen = master->chosen.control && master->chosen.general; /* the last of the choices */
+    bool coupled = chosen && tt_system_is_coupled(rank->job->system);
+    stats->coupling = tt_text_copy(coupled ? master->chosen.coupling->name : "none");
+    stats->control = tt_text_copy(chosen ? master->chosen.control->name : "fixed");
+    stats->events = tt_text_copy(chosen ? master->chosen.detection->name : stats->uses_events ? "early" : "none");
+    stats->fabric = tt_text_copy(rank->fabric ? rank->fabric->kind->name : "local");
+    stats->extrapolate = chosen ? (int)master->chosen.order : 0;
+    stats->correct = chosen && master->chosen.corrects;
+    stats->correct_how = stats->correct ? tt_text_copy(master->chosen.solves ? "solve" : "linear") : NULL;
+    stats->smooth = chosen && master->chosen.smooths;
+    return (stats->correct_how || !stats->correct) && stats->coupling && stats->control && stats->events &&
+           stats->fabric && (!chosen || copy_choice_reasons(&master->chosen, stats));
+}
+
+void tt_execution_count(struct tt_sim *master)
+{
+    const struct tt_rank *rank = master->rank;
+    struct tutti_run_stats *stats = rank->stats;
+    tt_fast_flush_counts(&master->lane);
+    stats->start = rank->times.start;
+    stats->stop = rank->t;
+    /* What all ranks count alike, the first one tells; the sum over ranks is that of the run. */
+    bool first = !rank->fabric || rank->fabric->rank == 0;
+    stats->rejected = rank->own_rejected + (first ? stats->rejected : 0);
+    stats->events_located = rank->own_events + (first ? stats->events_located : 0);
+    stats->rows = master->observer ? master->observer->rows : 0;
+    stats->terminated_by_fmu = rank->ended != NULL;
+    stats->not_converged = master->not_converged;
+    stats->forced = master->forced;
+    stats->ranks = rank->fabric ? rank->fabric->ranks : 1;
+    stats->exchanges = rank->fabric && rank->member_count > 1 ? rank->fabric->exchanges : 0;
+    bool counted = count_units(rank, stats);
+    if (!copy_choice_names(master, stats) || !counted)
+        tt_stats_fini(stats);
+}
+
+static enum tutti_err send_final_state(struct tt_rank *rank, uint32_t component, const unsigned char *bytes,
+                                       size_t size)
+{
+    struct tt_byte_writer frame = {0};
+    if (!rank->reports)
+        return tt_state_files_write(&rank->job->states, component, bytes, size);
+    tt_fabric_begin_report(&frame);
+    tt_bytes_put_u32(&frame, component);
+    tt_bytes_put_block(&frame, bytes, size);
+    enum tutti_err err = tt_fabric_send_report(rank->fabric, TUTTI_REPORT_STATE, &frame);
+    tt_bytes_fini(&frame);
+    return err;
+}
+
+static enum tutti_err export_final_state(struct tt_rank *rank, const struct tt_member *member)
+{
+    unsigned char *bytes;
+    size_t size;
+    tt_rank_publish_unit(rank, member->component);
+    TRY(tt_fail_context(member->unit->kind->export_state(member->unit, &bytes, &size), "--final-state"));
+    enum tutti_err err = send_final_state(rank, member->component, bytes, size);
+    free(bytes);
+    return err;
+}
+
+/* Ranks that an end was not told to stand before the stop time, too. */
+static bool rank_ended_early(const struct tt_rank *rank)
+{
+    return rank->ended || !tt_time_reached(rank->t, rank->times.stop, rank->span);
+}
+
+enum tutti_err tt_execution_report_final_states(struct tt_rank *rank)
+{
+    if (rank->job->options.final_state_count == 0)
+        return TUTTI_OK;
+    if (rank_ended_early(rank)) {
+        tt_log(rank->log, TUTTI_LOG_WARNING, NULL,
+               "--final-state: the run has ended at t = %s, before its stop time: no state is written", TIME(rank->t));
+        return TUTTI_OK;
+    }
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        if (tt_state_files_final(&rank->job->states, rank->own[m]->component))
+            TRY(export_final_state(rank, rank->own[m]));
+    return TUTTI_OK;
+}
