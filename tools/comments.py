@@ -7,7 +7,7 @@
 - An invariant is a line " *  M1  text" in the comment at the top of a file of src/. A number is defined once. In src/ and tests/
   a comment that names one (M1) names one that is defined.
 - A file that a comment names (macro.c, sim/rank_agree.h) exists: some file of the project has that path, or ends with it.
-- So does an identifier tutti_..., TUTTI_...: it is in the code. With a star (TUTTI_CAN_*) something begins with it.
+- So does an identifier tutti_..., TUTTI_..., tt_...: it is in the code. With a star (TUTTI_CAN_*) something begins with it.
 - The same for names in `backticks` of ARCHITECTURE.md, CONTRIBUTING.md, src/README.md and docs/."""
 import pathlib
 import re
@@ -22,7 +22,7 @@ TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*
 INVARIANT = re.compile(r"^ \* +([A-Z]{1,2})(\d+) +\S", re.M)
 NAMED_INVARIANT = re.compile(r"(?<![\w.`\"'])([A-Z]{1,2})([1-9]\d?)(?![\w\"']|\.\d)")
 FILE = re.compile(r"(?<![\w<>{}*$./~-])((?:[\w.-]+/)*[\w-]+\.(?:c|h|cc|py|sh|md|def))(?![\w*/-])")
-IDENTIFIER = re.compile(r"\b((?:tutti|TUTTI)_\w+)(\*?)")
+IDENTIFIER = re.compile(r"\b((?:tutti|TUTTI|tt|TT)_\w+)(\*?)")
 # Not files of the project, though they look so: headers of systems and libraries, what users write, variables (h of ball).
 FOREIGN = re.compile(r"^(?:sys/\w+\.h|fmi2?\w*(?:Functions|Types|Platform)\.h|cmocka\.h|decay\.c|all\.c|(?:\w|array|ball)\.[hc])$")
 
@@ -64,8 +64,8 @@ class Names:
             for file in sorted((root / path).rglob("*")) if (root / path).is_dir() else [root / path]:
                 if file.is_file() and file.suffix in (".txt", ".cmake", ".in", ".py", ".sh", ".map"):
                     code += "\n" + file.read_text(errors="replace")
-        self.identifiers = set(re.findall(r"\b(?:tutti|TUTTI)_\w+", code))
-        for prefix in set(re.findall(r"\b((?:tutti|TUTTI)_\w*_)##", code)):  # made by a macro
+        self.identifiers = set(re.findall(r"\b(?:tutti|TUTTI|tt|TT)_\w+", code))
+        for prefix in set(re.findall(r"\b((?:tutti|TUTTI|tt|TT)_\w*_)##", code)):  # made by a macro
             self.identifiers.add(prefix + "*")
 
     def has_file(self, name):
@@ -141,17 +141,17 @@ def check(root):
 
 
 GOOD = {
-    "src/base/text.h": "/* str.h - texts.\n *\n *  S1  Always ends with 0.\n *  S2  See base/text.c, tt_text_copy, TUTTI_STR_*. */\n"
-    "char *tt_text_copy(void);\n#define TUTTI_STR_MOST 1\n",
-    "src/base/text.c": '/* S1; str.h. */\n',
-    "ARCHITECTURE.md": "`base/text.h` has `tt_text_copy`.\n",
+    "src/base/str.h": "/* str.h - texts.\n *\n *  S1  Always ends with 0.\n *  S2  See base/str.c, tt_str_copy, TUTTI_STR_*. */\n"
+    "char *tt_str_copy(void);\n#define TUTTI_STR_MOST 1\n",
+    "src/base/str.c": '/* S1; str.h. */\n',
+    "ARCHITECTURE.md": "`base/str.h` has `tt_str_copy`.\n",
 }
 # One fault each: the file, its text, and what the finding must say; None: this is no fault.
 FAULTS = [
-    ("src/fmu/x.c", "/* x.c - it.\n *\n *  S2  Another. */\n", "defines S2, as src/base/text.h does"),
+    ("src/fmu/x.c", "/* x.c - it.\n *\n *  S2  Another. */\n", "defines S2, as src/base/str.h does"),
     ("src/fmu/x.c", "\n/* Kept: S3. */\n", "src/fmu/x.c:2: names the invariant S3"),
     ("src/fmu/y.c", "/* As str.c and base/text.h say. */\n", "src/fmu/y.c:1: names base/text.h"),
-    ("src/fmu/y.c", "/* tutti_str_cut cuts. */\n", "names tutti_str_cut"),
+    ("src/fmu/y.c", "/* tt_str_cut cuts. */\n", "names tt_str_cut"),
     ("src/fmu/y.c", "/* TUTTI_TEXT_* are none. */\n", "names TUTTI_TEXT_"),
     ("src/fmu/y.c", 'const char *s = "tutti_nothing in nowhere.c"; /* T800, <sys/stat.h> */\n', None),
     ("docs/x.md", "Look at `src/base/strings.h`.\n", "docs/x.md:1: names src/base/strings.h"),

@@ -11,8 +11,8 @@ struct tt_step_rules {
     bool goes_back; /* a step that a unit refuses is taken back, for all */
     bool
         stops_at_events; /* a unit that comes back with an event ends the step for all; else it crosses the event alone */
-    const double
-        *second; /* per gathered input: what it is in the second half of steps that are made in two (coupled_inputs.h) */
+    const double *
+        second; /* per gathered input: what it is in the second half of steps that are made in two (coupled_inputs.h) */
 };
 
 /* Hands the staged inputs to the unit, unless its step was begun (tt_component_step_overlapped) and awaited, steps it to `target` and reads its outputs. A unit that comes back on the way (an
