@@ -566,5 +566,6 @@ const char *tt_expression_functions(void)
     return ""
 #define UNARY(NAME, name, smooth, value, derivative) name "(x) "
 #define BINARY(NAME, name, smooth, value, derivative) name "(x, y) "
+#include "base/expr/functions.def"
         ;
 }

@@ -110,6 +110,7 @@ static const char *operation_name(enum tt_op op)
 /* clang-format off */
 #define UNARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return name;
 #define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return name;
+#include "base/expr/functions.def"
         /* clang-format on */
     default: return "/";
     }
