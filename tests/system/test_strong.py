@@ -212,7 +212,7 @@ class Everywhere(CheckpointTest):
 
 class Chosen(CheckpointTest):
     """`auto` takes FMUs that offer both interfaces by Model Exchange, in one solver, if a tolerance is given and nothing says otherwise
-    (src/sim/job/joining.h)."""
+    (src/sim/job/integration.h)."""
 
     RUN = (*MASSES, "--stop", "0.1", "--rtol", "1e-4")
 
