@@ -304,15 +304,6 @@ static enum tutti_err choose_detection(struct tt_sim *master, const struct tt_tr
     return TUTTI_OK;
 }
 
-/* The unit because of which steps are fixed, and why; NULL: there is none. */
-static void record_fixed_step_reason(struct tt_sim *master, const struct tt_traits *facts)
-{
-    master->chosen.blame = facts->stairs ? facts->stairs : facts->own_step ? facts->own_step : facts->no_rollback;
-    master->chosen.blame_for = facts->stairs     ? "has a fixed internal step"
-                               : facts->own_step ? "has steps of its own"
-                                                 : "cannot go back to the beginning of a step";
-}
-
 bool tt_choose_relies_on_rollback(const struct tt_sim *master)
 {
     const struct tt_rank *rank = master->rank;
@@ -362,8 +353,13 @@ enum tutti_err tt_choose_method(struct tt_sim *master)
     if (!facts.coupled)
         TRY(tt_compatibility_check_alone(master));
     master->chosen.blame = NULL;
-    if (facts.coupled || facts.table_order > 0)
-        record_fixed_step_reason(master, &facts);
+    if (facts.coupled || facts.table_order > 0) {
+        /* The unit because of which steps are fixed, and why; NULL: no unit. */
+        master->chosen.blame = facts.stairs ? facts.stairs : facts.own_step ? facts.own_step : facts.no_rollback;
+        master->chosen.blame_for = facts.stairs     ? "has a fixed internal step"
+                                   : facts.own_step ? "has steps of its own"
+                                                    : "cannot go back to the beginning of a step";
+    }
     if (!master->chosen.general)
         return TUTTI_OK;
     master->chosen.together = tt_traits_all_join(master, &facts) && !master->chosen.control->rejects &&

@@ -138,20 +138,15 @@ static enum tutti_err check_separate_steps(const struct tt_sim *master, const st
                    facts->own_step->unit->uniform ? "cannot vary its step" : "has a step of its own");
 }
 
-/* The first unit with clocks; NULL: none has. */
-static const struct tt_member *first_clocked_unit(const struct tt_rank *rank)
-{
-    for (uint32_t m = 0; rank->ticks && m < rank->member_count; m++)
-        if (rank->ticks->units[m].clock_count > 0)
-            return &rank->members[m];
-    return NULL;
-}
-
 /* Units without a master: no step is taken back, and inputs are held. */
 static enum tutti_err check_federated_options(const struct tt_sim *master, unsigned order)
 {
     const struct tt_method *chosen = &master->chosen;
-    const struct tt_member *clocked = first_clocked_unit(master->rank);
+    const struct tt_rank *rank = master->rank;
+    const struct tt_member *clocked = NULL; /* the first unit with clocks */
+    for (uint32_t m = 0; rank->ticks && !clocked && m < rank->member_count; m++)
+        if (rank->ticks->units[m].clock_count > 0)
+            clocked = &rank->members[m];
     const struct {
         bool unfit;
         const char *option, *value, *why, *instead;

@@ -9,15 +9,6 @@
 #include "sim/rank.h"
 #include "sim/ticks.h"
 
-/* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state. */
-static enum tutti_err is_discard_final(const struct tt_member *member, double target, const struct tt_fmi_step *step)
-{
-    return tt_fail(TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
-                   member->unit->name, member->unit->fmu->path, TIME(member->now.t), TIME(target), TIME(step->reached),
-                   member->unit->uniform ? "It cannot vary its step: use another --step from the start"
-                                         : "Use a smaller --step");
-}
-
 /* The size of the step to `goal`. FMUs that know one size only get that very number, unless they came off the grid. */
 static double component_step_size(const struct tt_rank *rank, const struct tt_member *member, double goal)
 {
@@ -74,8 +65,11 @@ static enum tutti_err do_steps_towards(struct tt_rank *rank, const struct tt_ste
             return TUTTI_OK;
         }
         rank->own_rejected++;
-        if (!step->can_retry)
-            return is_discard_final(member, goal, step);
+        if (!step->can_retry) /* FMI 1.0 and 2.0: a discarded step cannot be repeated without a saved state */
+            return tt_fail(
+                TUTTI_ERR_FMU, "%s (%s): the FMU discarded the step from t = %s to %s; it came as far as %s. %s",
+                unit->name, unit->fmu->path, TIME(member->now.t), TIME(goal), TIME(step->reached),
+                unit->uniform ? "It cannot vary its step: use another --step from the start" : "Use a smaller --step");
         double half = member->now.t + (goal - member->now.t) / 2;
         if (unit->uniform || goal - member->now.t < 1e-9 * rank->times.step || half <= member->now.t || half >= goal)
             return tt_fail(TUTTI_ERR_FMU,
@@ -242,15 +236,6 @@ static enum tutti_err component_set_inputs(struct tt_rank *rank, struct tt_membe
     return TUTTI_OK;
 }
 
-/* Where a do-step is measured, what lies around it is, too. */
-static void measure_exchange_time(struct tt_unit_counts *counts, double set, double get)
-{
-    double others = (double)(counts->do_steps - counts->exchanges_timed);
-    counts->set_seconds += others * set;
-    counts->get_seconds += others * get;
-    counts->exchanges_timed = counts->do_steps;
-}
-
 static enum tutti_err component_begin_step(struct tt_rank *rank, struct tt_member *member, double target)
 {
     struct tt_unit *unit = member->unit;
@@ -321,7 +306,14 @@ enum tutti_err tt_component_step(struct tt_rank *rank, const struct tt_step_rule
         return tt_wires_get_outputs(member->wires, unit);
     begin = tt_wall_clock_now();
     TRY(tt_wires_get_outputs(member->wires, unit));
-    measure_exchange_time(&unit->counts, set, tt_wall_clock_now() - begin);
+    double get = tt_wall_clock_now() - begin;
+
+    /* The measured exchange stands for all since the last measured one. */
+    struct tt_unit_counts *counts = &unit->counts;
+    double others = (double)(counts->do_steps - counts->exchanges_timed);
+    counts->set_seconds += others * set;
+    counts->get_seconds += others * get;
+    counts->exchanges_timed = counts->do_steps;
     return TUTTI_OK;
 }
 

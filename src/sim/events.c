@@ -195,15 +195,6 @@ static enum tutti_err agree_on_pending_sets(struct tt_rank *rank, struct pending
     return TUTTI_OK;
 }
 
-/* What the next step compares with (step.c) is read while units may still be read. */
-static enum tutti_err read_step_start(struct tt_sim *master)
-{
-    if (!master->chosen.by_attempts)
-        return TUTTI_OK;
-    TRY(tt_outputs_read(&master->outputs, master->norm.before));
-    return master->detector.discretes ? tt_detector_save_start(&master->detector) : TUTTI_OK;
-}
-
 /* Units without event mode take theirs last: nothing is read of them between that and the step (R3). */
 enum tutti_err tt_events_apply_pending(struct tt_sim *master)
 {
@@ -218,7 +209,14 @@ enum tutti_err tt_events_apply_pending(struct tt_sim *master)
         TRY(shown ? handle_with_rows(master) : tt_events_handle_found(master));
     if (taken.news)
         TRY(tt_events_restart_signals(master));
-    TRY(read_step_start(master));
+
+    /* The next step compares with these values (step.c): here units may still be read. */
+    if (master->chosen.by_attempts) {
+        TRY(tt_outputs_read(&master->outputs, master->norm.before));
+        if (master->detector.discretes)
+            TRY(tt_detector_save_start(&master->detector));
+    }
+
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (rank->own[m]->now.has_pending && tt_rank_member_is_present(rank, rank->own[m]))
             TRY(tt_pending_set_apply_all(rank->pending_sets, rank->own[m]));

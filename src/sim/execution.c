@@ -58,18 +58,13 @@ static bool count_member(const struct tt_member *member, int rank, struct tt_uni
     return out->name && out->fmu && out->fmi && out->interface && (out->solver || !solver);
 }
 
-/* Is it there (it may have come no further), and this rank's? */
-static bool is_member_counted(const struct tt_rank *rank, uint32_t m)
-{
-    return rank->members[m].unit && (!rank->fabric || tt_rank_owns(rank, m));
-}
-
 static bool count_units(const struct tt_rank *rank, struct tutti_run_stats *stats)
 {
     int number = rank->fabric ? rank->fabric->rank : 0;
     stats->units = rank->member_count ? calloc(rank->member_count, sizeof *stats->units) : NULL;
     for (uint32_t m = 0; stats->units && m < rank->member_count; m++) {
-        if (!is_member_counted(rank, m))
+        /* Units of this rank only; a run that failed early has not opened all of them. */
+        if (!rank->members[m].unit || (rank->fabric && !tt_rank_owns(rank, m)))
             continue;
         stats->uses_events = stats->uses_events || rank->members[m].unit->has_events;
         stats->unit_count = m + 1;
@@ -156,17 +151,12 @@ static enum tutti_err export_final_state(struct tt_rank *rank, const struct tt_m
     return err;
 }
 
-/* Ranks that an end was not told to stand before the stop time, too. */
-static bool rank_ended_early(const struct tt_rank *rank)
-{
-    return rank->ended || !tt_time_reached(rank->t, rank->times.stop, rank->span);
-}
-
 enum tutti_err tt_execution_report_final_states(struct tt_rank *rank)
 {
     if (rank->job->options.final_state_count == 0)
         return TUTTI_OK;
-    if (rank_ended_early(rank)) {
+    /* Ranks that no end was reported to stand before the stop time, too. */
+    if (rank->ended || !tt_time_reached(rank->t, rank->times.stop, rank->span)) {
         tt_log(rank->log, TUTTI_LOG_WARNING, NULL,
                "--final-state: the run has ended at t = %s, before its stop time: no state is written", TIME(rank->t));
         return TUTTI_OK;

@@ -97,13 +97,6 @@ static enum tutti_err finish_extensions(struct tt_execution *execution)
     return TUTTI_OK;
 }
 
-static void close_extensions(struct tt_execution *execution)
-{
-    for (int i = 0; i < TUTTI_COMPANIONS && execution->companions[i]; i++)
-        execution->rank.job->companions[i]->close(execution->companions[i]);
-    tt_pending_set_fini_all(&execution->pending_sets);
-}
-
 void tt_execution_enable_rows(struct tt_execution *execution, bool wanted)
 {
     execution->observer.asleep = !wanted;
@@ -261,7 +254,9 @@ enum tutti_err tt_execution_close(struct tt_execution *execution, enum tutti_err
 {
     struct tt_failure failure;
     tt_fail_save(&failure, err);
-    close_extensions(execution);
+    for (int i = 0; i < TUTTI_COMPANIONS && execution->companions[i]; i++)
+        execution->rank.job->companions[i]->close(execution->companions[i]);
+    tt_pending_set_fini_all(&execution->pending_sets);
     tt_checkpoint_schedule_close(execution);
     tt_twin_close(execution);
     enum tutti_err closing = tt_record_close(&execution->observer);

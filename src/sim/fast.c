@@ -60,12 +60,6 @@ static void plan_timing(struct tt_fast_path *lane, uint32_t i)
 
 /* ---- steps ---- */
 
-/* What the unit reads, unless it is staged already. */
-static enum tutti_err fast_gather(struct tt_fast_path *lane, const struct tt_member *member)
-{
-    return lane->pass.one_by_one ? tt_wires_gather(&lane->rank->wires, member->wires) : TUTTI_OK;
-}
-
 /* The step of a member whose triple the pass stopped at. */
 static enum tutti_err fast_finish_step(struct tt_fast_path *lane, uint32_t i, struct tt_outcome *outcome)
 {
@@ -73,7 +67,8 @@ static enum tutti_err fast_finish_step(struct tt_fast_path *lane, uint32_t i, st
     struct tt_batched_call_pass *pass = &lane->pass;
     double target = pass->aim.arrival;
     if (pass->at == TUTTI_TRIPLE_BEFORE) {
-        TRY(fast_gather(lane, member));
+        if (pass->one_by_one) /* otherwise the inputs are staged already */
+            TRY(tt_wires_gather(&lane->rank->wires, member->wires));
         return tt_rank_member_is_due(lane->rank, member, target)
                    ? tt_component_step(lane->rank, lane->rules, member, target, outcome)
                    : TUTTI_OK;
@@ -113,12 +108,6 @@ static enum tutti_err step_by_components(struct tt_fast_path *lane, uint32_t fir
     return TUTTI_OK;
 }
 
-static bool fast_begin(struct tt_fast_path *lane, double target)
-{
-    const struct tt_rank *rank = lane->rank;
-    return tt_batched_call_aim(&lane->pass, rank->t, target, rank->span) && !(rank->kept_from < INFINITY);
-}
-
 static enum tutti_err run_batch_from(struct tt_fast_path *lane, uint32_t first, uint32_t end,
                                      struct tt_outcome *outcome)
 {
@@ -133,7 +122,9 @@ static enum tutti_err run_batch_from(struct tt_fast_path *lane, uint32_t first, 
 enum tutti_err tt_fast_step(struct tt_fast_path *lane, uint32_t first, uint32_t end, double target,
                             struct tt_outcome *outcome)
 {
-    if (__builtin_expect(!fast_begin(lane, target), 0))
+    const struct tt_rank *rank = lane->rank;
+    if (__builtin_expect(!tt_batched_call_aim(&lane->pass, rank->t, target, rank->span) || rank->kept_from < INFINITY,
+                         0))
         return step_by_components(lane, first, end, target, outcome);
     bool one_by_one = lane->pass.one_by_one;
     lane->pass.one_by_one = false; /* inputs are staged */

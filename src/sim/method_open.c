@@ -166,20 +166,14 @@ static bool wave_members_are_coupled(const struct tt_sim *master)
     return false;
 }
 
-/* Own units that can compute steps at the same time. */
-static uint32_t count_overlapping(const struct tt_rank *rank)
-{
-    uint32_t count = 0;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        count += rank->own[m]->unit->overlaps;
-    return count;
-}
-
 static enum tutti_err open_fast_path(struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
     struct tt_member **members = rank->own;
-    rank->overlaps = count_overlapping(rank) > 1;
+    uint32_t overlapping = 0; /* own units that can compute steps at the same time */
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        overlapping += rank->own[m]->unit->overlaps;
+    rank->overlaps = overlapping > 1;
     if (master->chosen.by_attempts || !master->chosen.coupling->by_lane || rank->overlaps)
         return TUTTI_OK;
     if (master->positions)

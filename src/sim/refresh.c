@@ -117,15 +117,6 @@ static enum tutti_err refresh_trial_step(struct tt_refresh *renewal, const struc
     return member->unit->kind->restore(member->unit, back);
 }
 
-/* The doubles of all blocks, one after the other: copied out, or what they are more than `base` added to `values`. */
-static size_t count_signal_doubles(const struct tt_signals *signals)
-{
-    size_t count = 0;
-    for (size_t b = 0; b < signals->block_count; b++)
-        count += signals->blocks[b].type == TUTTI_TYPE_FLOAT64 ? signals->blocks[b].value_count : 0;
-    return count;
-}
-
 static void copy_signal_doubles(const struct tt_signals *signals, double *out)
 {
     for (size_t b = 0; b < signals->block_count; b++)
@@ -155,7 +146,9 @@ static enum tutti_err refresh_read_at_end(struct tt_refresh *renewal, const stru
     struct tt_unit *unit = member->unit;
     const struct tt_unit_saved *start = renewal->start->saved[member->component];
     double t = renewal->start->members[member->component].t;
-    size_t count = count_signal_doubles(signals);
+    size_t count = 0; /* the doubles of all blocks */
+    for (size_t b = 0; b < signals->block_count; b++)
+        count += signals->blocks[b].type == TUTTI_TYPE_FLOAT64 ? signals->blocks[b].value_count : 0;
     double *at_end = malloc((2 * count + 1) * sizeof *at_end);
     bool done = false;
     if (!at_end)

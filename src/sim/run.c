@@ -569,11 +569,6 @@ enum tutti_err tt_run_until_end(struct tt_run *loop)
 /* No longer at once: a signal between the look at `interrupt` and the sleep would be slept over. */
 #define LONGEST_SLEEP 0.1
 
-static bool wait_is_interrupted(const struct tt_rank *rank)
-{
-    return rank->job->options.interrupt && *rank->job->options.interrupt;
-}
-
 void tt_run_wait_for_clock(const struct tt_rank *rank, double loop_start)
 {
     double from = rank->job->resume ? rank->job->resume->t : rank->times.start;
@@ -583,7 +578,8 @@ void tt_run_wait_for_clock(const struct tt_rank *rank, double loop_start)
         rank->stats->overruns++;
         rank->stats->most_late = fmax(rank->stats->most_late, late);
     }
-    while (now < due && !wait_is_interrupted(rank)) {
+    const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
+    while (now < due && !(interrupt && *interrupt)) {
         double until = fmin(due, now + LONGEST_SLEEP), seconds = floor(until);
         struct timespec wake = {.tv_sec = (time_t)seconds, .tv_nsec = (long)(1e9 * (until - seconds))};
         /* A signal wakes us early; the loop then looks whether it means the end. */

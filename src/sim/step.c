@@ -152,22 +152,18 @@ static enum tutti_err halved_target(const struct tt_sim *master, const struct tt
     return TUTTI_OK;
 }
 
-/* From here on units may be taken back to this point, though not beyond it. */
-static enum tutti_err step_save_start(struct tt_sim *master)
-{
-    struct tt_rank *rank = master->rank;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        rank->own[m]->unit->back_to = fmin(rank->t, rank->kept_from);
-    return tt_snapshot_take(&master->start, rank);
-}
-
 enum tutti_err tt_step_begin(struct tt_sim *master)
 {
     master->memory.event = false;
     TRY(tt_outputs_read(&master->outputs, master->norm.before));
     TRY(tt_norm_begin_step(&master->norm));
-    if (master->chosen.goes_back)
-        TRY(step_save_start(master));
+    if (master->chosen.goes_back) {
+        /* From here on units may be rolled back to this point, though not beyond it. */
+        struct tt_rank *rank = master->rank;
+        for (uint32_t m = 0; m < rank->own_count; m++)
+            rank->own[m]->unit->back_to = fmin(rank->t, rank->kept_from);
+        TRY(tt_snapshot_take(&master->start, rank));
+    }
     return master->detector.discretes ? tt_detector_save_start(&master->detector) : TUTTI_OK;
 }
 
@@ -423,15 +419,6 @@ static enum tutti_err retry_to_end(struct tt_sim *master, const struct tt_attemp
     return TUTTI_OK;
 }
 
-/* All units stand where an event, or the end of the run, was met. */
-static enum tutti_err accept_at_event(struct tt_sim *master, struct tt_attempt *attempt)
-{
-    attempt->target = attempt->outcome.at;
-    master->memory.event = true;
-    master->memory.at_once = 0;
-    return step_accept(master, attempt);
-}
-
 static const char *verdict_word(const struct tt_attempt *attempt, enum tt_verdict verdict)
 {
     if (verdict == TUTTI_REJECT)
@@ -529,7 +516,13 @@ enum tutti_err tt_step_macro(struct tt_sim *master, double *target)
                 TRY(handle_event_at_start(master, attempt.outcome.who));
             if (left || rank->ended) {
                 *target = fmax(attempt.outcome.at, rank->t);
-                return left ? accept_at_event(master, &attempt) : TUTTI_OK;
+                if (!left)
+                    return TUTTI_OK;
+                /* All units stand where an event, or the end of the run, was met. */
+                attempt.target = attempt.outcome.at;
+                master->memory.event = true;
+                master->memory.at_once = 0;
+                return step_accept(master, &attempt);
             }
             continue;
         }

@@ -113,12 +113,6 @@ static int raise_scheduler_priority(const cpu_set_t *cpu)
     return error ? error : pthread_setaffinity_np(pthread_self(), sizeof *cpu, cpu);
 }
 
-static void restore_former_priority(const struct tt_tasks *tasks)
-{
-    (void)pthread_setschedparam(pthread_self(), tasks->policy, &tasks->parameters);
-    (void)pthread_setaffinity_np(pthread_self(), sizeof tasks->cpus, &tasks->cpus);
-}
-
 static int start_task(struct task_thread *task, const cpu_set_t *cpu)
 {
     const struct sched_param parameters = {.sched_priority = task->priority};
@@ -227,7 +221,8 @@ void tt_tasks_close(struct tt_tasks *tasks)
         pthread_join(tasks->tasks[i].thread, NULL);
         pthread_cond_destroy(&tasks->tasks[i].posted);
     }
-    restore_former_priority(tasks);
+    (void)pthread_setschedparam(pthread_self(), tasks->policy, &tasks->parameters);
+    (void)pthread_setaffinity_np(pthread_self(), sizeof tasks->cpus, &tasks->cpus);
     pthread_cond_destroy(&tasks->changed);
     pthread_mutex_destroy(&tasks->mutex);
     free(tasks->tasks);

@@ -752,16 +752,11 @@ static bool partition_has_variable(const struct tt_description *desc, uint32_t v
     return var->clock_count == 0;
 }
 
-static bool partition_is_text(const struct tt_var *var)
-{
-    return var->type == TUTTI_TYPE_STRING || var->type == TUTTI_TYPE_BINARY;
-}
-
 static void partition_add_output(struct tt_tick_partition *partition, const struct tt_rank *rank,
                                  const struct tt_unit *unit, const struct tt_tick_variable *output)
 {
     const struct tt_var *var = &unit->fmu->desc->vars[output->variable];
-    if (partition_is_text(var)) {
+    if (var->type == TUTTI_TYPE_STRING || var->type == TUTTI_TYPE_BINARY) {
         partition->texts[partition->text_count++] = *output;
         return;
     }

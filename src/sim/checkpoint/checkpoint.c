@@ -319,19 +319,16 @@ enum tutti_err tt_checkpoint_writer_new(struct tt_checkpoint_writer **out, const
     return TUTTI_OK;
 }
 
-/* Only now: processes that are forked before have none. */
-static enum tutti_err checkpoint_start_thread(struct tt_checkpoint_writer *writer)
-{
-    int number = writer->has_thread ? 0 : tt_thread_start(&writer->thread, checkpoint_run_thread, writer);
-    writer->has_thread = number == 0;
-    return number ? tt_fail(TUTTI_ERR_MEMORY, "a thread for checkpoints cannot be started: %s", strerror(number))
-                  : TUTTI_OK;
-}
-
 enum tutti_err tt_checkpoint_writer_submit(struct tt_checkpoint_writer *writer, struct tt_byte_writer *file)
 {
     struct tt_failure failure;
-    TRY(checkpoint_start_thread(writer));
+    if (!writer->has_thread) { /* only now: processes that are forked before have none */
+        int number = tt_thread_start(&writer->thread, checkpoint_run_thread, writer);
+        if (number)
+            return tt_fail(TUTTI_ERR_MEMORY, "a thread for checkpoints cannot be started: %s", strerror(number));
+        writer->has_thread = true;
+    }
+
     pthread_mutex_lock(&writer->lock);
     struct tt_byte_writer old = writer->waiting;
     writer->waiting = *file;

@@ -25,18 +25,15 @@ bool tt_packed_state_serializes(const struct tt_unit *unit)
            (unit->kind->interface == TUTTI_ME && unit->fmu->desc->event_indicator_count == 0);
 }
 
-static bool unit_can_be_packed(const struct tt_rank *rank, const struct tt_unit *unit)
-{
-    return tt_packed_state_serializes(unit) || tt_packed_state_uses_replay(rank, unit);
-}
-
 enum tutti_err tt_packed_state_check_units(struct tt_execution *execution)
 {
     struct tt_rank *rank = &execution->rank;
     struct tt_text names = {0};
-    for (uint32_t m = 0; m < rank->member_count; m++)
-        if (!unit_can_be_packed(rank, rank->members[m].unit))
-            tt_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", rank->members[m].unit->name);
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        const struct tt_unit *unit = rank->members[m].unit;
+        if (!tt_packed_state_serializes(unit) && !tt_packed_state_uses_replay(rank, unit))
+            tt_text_printf(&names, "%s%s", names.length > 0 ? ", " : "", unit->name);
+    }
     enum tutti_err err =
         names.length == 0
             ? TUTTI_OK
@@ -297,14 +294,6 @@ static enum tutti_err packed_state_unpack_unit(struct tt_rank *rank, struct tt_u
     return tt_fail_restore(&failure);
 }
 
-static void unpack_unit_counts(struct tt_rank *rank, struct tt_unit *unit, struct tt_byte_reader *in)
-{
-    (void)tt_bytes_get_copy(in, &unit->counts, sizeof unit->counts);
-    unit->directional_tests = tt_bytes_get_u32(in);
-    rank->own_rejected += (unsigned long)tt_bytes_get_u64(in);
-    rank->own_events += (unsigned long)tt_bytes_get_u64(in);
-}
-
 /* Of a unit of another rank, what is shared; the rest is that rank's. */
 static enum tutti_err unpack_member(struct tt_execution *execution, struct tt_member *member, struct tt_bytes piece)
 {
@@ -315,7 +304,11 @@ static enum tutti_err unpack_member(struct tt_execution *execution, struct tt_me
     TRY(unpack_inputs(execution, member, &in));
     tt_rank_publish_unit(&execution->rank, member->component);
     TRY(packed_state_unpack_unit(&execution->rank, member->unit, &in));
-    unpack_unit_counts(&execution->rank, member->unit, &in);
+
+    (void)tt_bytes_get_copy(&in, &member->unit->counts, sizeof member->unit->counts);
+    member->unit->directional_tests = tt_bytes_get_u32(&in);
+    execution->rank.own_rejected += (unsigned long)tt_bytes_get_u64(&in);
+    execution->rank.own_events += (unsigned long)tt_bytes_get_u64(&in);
     return in.bad || in.at != in.end ? fail_other_run(member->unit->name) : TUTTI_OK;
 }
 

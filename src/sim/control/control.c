@@ -241,13 +241,6 @@ static bool error_is_noise(const struct tt_attempt *first, const struct tt_attem
            now->error > first->error / 2;
 }
 
-/* Do predictions from here look back over a point where signals may have bent? */
-static bool is_after_kink(const struct tt_sim *master)
-{
-    const struct tt_signal_history *history = &master->extrapolation.history;
-    return history->points > 0 && history->times[history->points - 1] < master->memory.learned.bent_at;
-}
-
 /* Per unit of time, noise of any size is too much for short steps; and what is seen of it, brought to the order of the method,
  * falls for once if a step is much shorter than those before it. What is seen at first does not. Errors of smooth signals fall
  * with the step at least, from one macro step to the next, too; or else the step would not have to become shorter. (After a
@@ -259,7 +252,10 @@ static bool error_is_noise_per_time(struct tt_sim *master, const struct tt_attem
     if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tt_extrapolation_begins(&master->extrapolation) ||
         master->chosen.late) /* then outputs jump where the step changes, by as much as the step was before */
         return false;
-    if (is_after_kink(master)) {
+
+    /* Predictions from here may look back over a point where signals have bent. */
+    const struct tt_signal_history *history = &master->extrapolation.history;
+    if (history->points > 0 && history->times[history->points - 1] < learned->bent_at) {
         learned->noise_h = 0;
         return false;
     }

@@ -133,20 +133,18 @@ static double direct_output_share(const struct tt_norm *norm)
     return norm->calibration * part;
 }
 
-/* Less than the last bits of a Float32 is no difference. */
-static double output_rtol(const struct tt_norm *norm, uint32_t i)
-{
-    const struct tt_wires *wires = &norm->outputs->rank->wires;
-    return i < wires->real_count && wires->reals[i].narrow ? fmax(norm->rtol, 2 * (double)FLT_EPSILON) : norm->rtol;
-}
-
 static double norm_weigh(const struct tt_norm *norm, uint32_t i, const double *difference, const double *now,
                          struct norm_weighing *weighing)
 {
     double size = fmax(fabs(now[i]), fabs(norm->before[i])), known = fmax(size, norm->seen[i]);
     if (norm->per_time)
         size = known = tt_norm_output_scale(&norm->scale, i, now[i], now[i] - norm->before[i], weighing->h);
-    double tolerance = output_rtol(norm, i) * size + tt_norm_absolute_tolerance(norm, i, known);
+
+    /* Less than the last bits of a Float32 is no difference. */
+    const struct tt_wires *wires = &norm->outputs->rank->wires;
+    bool narrow = i < wires->real_count && wires->reals[i].narrow;
+    double rtol = narrow ? fmax(norm->rtol, 2 * (double)FLT_EPSILON) : norm->rtol;
+    double tolerance = rtol * size + tt_norm_absolute_tolerance(norm, i, known);
     double e = difference[i] == 0 ? 0 : fabs(difference[i] / tolerance);
     if (norm->per_time && norm->scale.direct[i])
         e *= fmin(weighing->part / direct_output_share(norm), 1);

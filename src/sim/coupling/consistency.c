@@ -25,11 +25,6 @@ struct tt_consistency {
 
 /* ---- getting ready ---- */
 
-static bool unit_can_reevaluate(const struct tt_unit *unit)
-{
-    return unit->kind->interface == TUTTI_ME || (unit->has_events && unit->fmu->desc->fmi >= 3);
-}
-
 static bool consistency_is_continuous(const struct tt_structure *running, uint32_t node)
 {
     const struct tt_structure_node *n = &running->nodes[node];
@@ -118,7 +113,7 @@ static enum tutti_err check_consistent_units(struct tt_consistency *c, const str
         return tt_fail_memory();
     for (uint32_t m = 0; m < rank->member_count; m++) {
         const struct tt_unit *unit = rank->units[m];
-        bool able = unit_can_reevaluate(unit);
+        bool able = unit->kind->interface == TUTTI_ME || (unit->has_events && unit->fmu->desc->fmi >= 3);
         c->takes_part[m] = able && consistency_follows_inputs(running, m);
         c->enters_events = c->enters_events || (c->takes_part[m] && unit->kind->interface == TUTTI_CS);
         if (!able && tt_structure_is_in_loop(running, m))

@@ -393,13 +393,6 @@ static void compute_polynomial_rates(struct tt_correction *c, unsigned order, do
         rates[i] = isfinite(rates[i]) ? rates[i] : laid[i];
 }
 
-/* Where an output gives none, it is taken as it is: a row of D without entries. */
-static void mask_unknown_rates(const struct tt_correction *c, const double *rates, double *d)
-{
-    for (uint32_t e = 0; e < c->sensitivity.entry_count; e++)
-        d[e] = isfinite(rates[c->sensitivity.rows[e]]) ? c->tried.d[e] : 0;
-}
-
 /* Derivatives (order 1, 2) of all reals that units give at the point reached, NAN where they do not: corrected likewise (Alg. 6
  * lines 14, 16), with those that the history has for the others. */
 static enum tutti_err correction_correct_rates(void *context, unsigned order, double *rates)
@@ -411,7 +404,10 @@ static enum tutti_err correction_correct_rates(void *context, unsigned order, do
     bool finite;
     if (correction_is_empty(c) || c->extrapolation->history.points == 0)
         return TUTTI_OK;
-    mask_unknown_rates(c, rates, c->d);
+
+    /* An output without a rate is taken as it is: its row of D has no entries. */
+    for (uint32_t e = 0; e < s->entry_count; e++)
+        c->d[e] = isfinite(rates[s->rows[e]]) ? c->tried.d[e] : 0;
     memcpy(full, rates, rank->wires.real_count * sizeof *full);
     compute_polynomial_rates(c, order, full);
     memset(c->right, 0, rank->wires.real_count * sizeof *c->right);

@@ -22,12 +22,6 @@ enum tutti_err tt_coupling_find(const char *name, const struct tt_coupling **out
     return TUTTI_OK;
 }
 
-/* Its place among the units in the order in which they step. */
-static double sequence_position(const struct tt_sim *master, uint32_t component)
-{
-    return master->positions ? master->positions[component] : component;
-}
-
 static uint32_t component_at_position(const struct tt_sim *master, double position)
 {
     uint32_t at = (uint32_t)position;
@@ -37,7 +31,7 @@ static uint32_t component_at_position(const struct tt_sim *master, double positi
 /* Who of those with the outcome that counts: the first, or of those that ended the run the last. */
 static double encode_outcome(const struct tt_sim *master, const struct tt_outcome *outcome)
 {
-    double position = sequence_position(master, outcome->who);
+    double position = master->positions ? master->positions[outcome->who] : outcome->who;
     return outcome->why == TUTTI_ENDED ? -position : position;
 }
 

@@ -400,14 +400,6 @@ static enum tutti_err federated_step_units(struct federated *f, struct tt_sim *m
     return TUTTI_OK;
 }
 
-static enum tutti_err federated_fail_diverge(const struct federated *f, const struct tt_rank *rank, double t)
-{
-    return tt_fail(TUTTI_ERR_FMU,
-                   "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
-                   "causes the next",
-                   rank->units[f->grants[0].unit]->name, TIME(t));
-}
-
 /* Before the end of the window. */
 static enum tutti_err federated_advance(struct federated *f, struct tt_sim *master, uint32_t count, double t)
 {
@@ -502,7 +494,10 @@ static enum tutti_err federated_step(struct tt_sim *master, void *self, double t
         f->rounds = f->grants[0].t == t ? f->rounds + 1 : 0;
         t = f->grants[0].t;
         if (f->rounds == MOST_ROUNDS)
-            return federated_fail_diverge(f, rank, t);
+            return tt_fail(TUTTI_ERR_FMU,
+                           "%s: the discrete signals between units do not come to rest at t = %s: each round of events "
+                           "causes the next",
+                           rank->units[f->grants[0].unit]->name, TIME(t));
         rank->stats->grants += count;
         TRY(federated_step_units(f, master, count, t, outcome));
         if (t < target)
@@ -676,12 +671,6 @@ enum tutti_err tt_federated_send_update(struct tt_federates *federates, uint32_t
         tt_objects_update(item->ambassador, item->object, &value, 1, (struct tt_message_stamp){.time = &time}, NULL));
 }
 
-/* Times of messages are those of earlier grants, and no grant is of another time than that or the one that was asked for. */
-static double received_message_time(const struct tt_federates *federates, const struct federate *item, int64_t time)
-{
-    return time == logical_time(federates, item->asked) ? item->asked : federates->now;
-}
-
 static bool check_federate_grant(struct tt_federates *federates, struct federate *item, struct tt_federate_grant *grant)
 {
     const struct tt_callback *callback;
@@ -691,8 +680,9 @@ static bool check_federate_grant(struct tt_federates *federates, struct federate
             item->news = true;
         if (callback->kind != TUTTI_CALLBACK_TimeAdvanceGrant)
             continue;
-        *grant =
-            (struct tt_federate_grant){.t = received_message_time(federates, item, callback->time), .news = item->news};
+        /* A grant is for the time that was asked for, or for that of messages, which are sent at an earlier grant. */
+        double t = callback->time == logical_time(federates, item->asked) ? item->asked : federates->now;
+        *grant = (struct tt_federate_grant){.t = t, .news = item->news};
         item->news = false;
         granted = true;
     }

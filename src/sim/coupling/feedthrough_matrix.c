@@ -156,11 +156,6 @@ static enum tutti_err fail_no_derivatives(const struct tt_unit *unit)
                    unit->name, unit->fmu->path);
 }
 
-static struct tt_member *feedthrough_matrix_member(struct tt_rank *rank, uint32_t component)
-{
-    return &rank->members[component];
-}
-
 /* A loop needs the D of all units in it. Others' outputs are as good without, as those of any explicit coupling. */
 static enum tutti_err feedthrough_matrix_skip_unit(const struct feedthrough_builder *builder,
                                                    struct tt_feedthrough_unit *unit)
@@ -185,18 +180,11 @@ static enum tutti_err feedthrough_matrix_add_unit(const struct feedthrough_build
     *unit = (struct tt_feedthrough_unit){.component = component, .column_first = s->column_count};
     if (!tt_rank_owns(builder->rank, component))
         return TUTTI_OK;
-    unit->member = feedthrough_matrix_member(builder->rank, component);
+    unit->member = &builder->rank->members[component];
     const struct tt_unit *own = unit->member->unit;
     unit->directional = own->kind->interface == TUTTI_ME || (own->can & TUTTI_CAN_DIRECTIONAL);
     return unit->directional || feedthrough_matrix_can_roll_back(own) ? TUTTI_OK
                                                                       : feedthrough_matrix_skip_unit(builder, unit);
-}
-
-static enum tutti_err record_array_unit(const struct feedthrough_builder *builder, struct tt_feedthrough_unit *unit)
-{
-    unit->directional = false;
-    return feedthrough_matrix_can_roll_back(unit->member->unit) ? TUTTI_OK
-                                                                : feedthrough_matrix_skip_unit(builder, unit);
 }
 
 static enum tutti_err feedthrough_matrix_add_column(const struct feedthrough_builder *builder,
@@ -236,7 +224,11 @@ static enum tutti_err feedthrough_matrix_add_entry(const struct feedthrough_buil
     struct tt_feedthrough_unit *unit = &s->units[s->unit_count - 1];
     bool array = feedthrough_matrix_var(builder->rank, pair->input)->dimension_count > 0 ||
                  feedthrough_matrix_var(builder->rank, output)->dimension_count > 0;
-    return array && unit->member && unit->directional ? record_array_unit(builder, unit) : TUTTI_OK;
+    if (!array || !unit->member || !unit->directional)
+        return TUTTI_OK;
+    unit->directional = false;
+    return feedthrough_matrix_can_roll_back(unit->member->unit) ? TUTTI_OK
+                                                                : feedthrough_matrix_skip_unit(builder, unit);
 }
 
 static enum tutti_err feedthrough_matrix_allocate(const struct feedthrough_builder *builder)
@@ -591,12 +583,6 @@ static bool unit_entries_finite(const struct tt_feedthrough_matrix *s, const str
     return finite;
 }
 
-/* So short that states do not move (their part in what is measured goes with the step), and no shorter than time allows. */
-static double feedthrough_matrix_trial_size(const struct tt_rank *rank, const struct tt_member *member, double h)
-{
-    return fmax(1e-8 * h, 1e-10 * fmax(fabs(member->now.t), rank->span));
-}
-
 enum tutti_err tt_feedthrough_matrix_measure(struct tt_feedthrough_matrix *s, struct tt_rank *rank, uint32_t unit,
                                              double h, double *values, bool *done)
 {
@@ -613,8 +599,11 @@ enum tutti_err tt_feedthrough_matrix_measure(struct tt_feedthrough_matrix *s, st
         }
         own->directional = false; /* the FMU does not keep what it promises */
     }
-    enum tutti_err err =
-        measure_by_trial_steps(s, rank, own, feedthrough_matrix_trial_size(rank, own->member, h), values, done);
+
+    /* A step so short that states do not move (their part in the measured change goes with the step), and no shorter than
+     * time allows. */
+    double trial = fmax(1e-8 * h, 1e-10 * fmax(fabs(own->member->now.t), rank->span));
+    enum tutti_err err = measure_by_trial_steps(s, rank, own, trial, values, done);
     return err ? tt_fail_context(err, "--correct: a short step that finds out how outputs follow inputs") : TUTTI_OK;
 }
 

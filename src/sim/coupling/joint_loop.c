@@ -40,12 +40,6 @@ static const struct tt_slot *joint_loop_slot(const struct tt_joint_loop *loop, u
     return &loop->pool->rank->wires.slots[node];
 }
 
-static bool joint_loop_is_own(const struct tt_joint_loop *loop, uint32_t node)
-{
-    const struct tt_rank *rank = loop->pool->rank;
-    return tt_rank_owns(rank, rank->wires.structure->nodes[node].component);
-}
-
 static void joint_loop_write_unknowns(const struct tt_joint_loop *loop, const double *y)
 {
     for (uint32_t i = 0; i < loop->node_count; i++) {
@@ -57,10 +51,12 @@ static void joint_loop_write_unknowns(const struct tt_joint_loop *loop, const do
 
 static void joint_loop_read_unknowns(const struct tt_joint_loop *loop, double *y)
 {
+    const struct tt_rank *rank = loop->pool->rank;
     for (uint32_t i = 0; i < loop->node_count; i++) {
         const struct tt_slot *slot = joint_loop_slot(loop, loop->nodes[i]);
+        bool own = tt_rank_owns(rank, rank->wires.structure->nodes[loop->nodes[i]].component);
         for (uint32_t e = 0; e < slot->count; e++)
-            *y++ = joint_loop_is_own(loop, loop->nodes[i]) ? ((const double *)slot->values)[e] : -INFINITY;
+            *y++ = own ? ((const double *)slot->values)[e] : -INFINITY;
     }
 }
 
@@ -324,12 +320,6 @@ enum tutti_err tt_joint_loop_explain_failure(struct tt_joint_loop *loop, double 
 
 /* ---- making ---- */
 
-static double joint_loop_nominal(const struct tt_joint_units *pool, const struct tt_structure_node *node)
-{
-    return tt_wire_layout_nominal(
-        &pool->rank->job->system->components[node->component].fmu->desc->vars[node->variable]);
-}
-
 static enum tutti_err joint_loop_allocate(struct tt_joint_loop *loop)
 {
     struct tt_joint_units *pool = loop->pool;
@@ -344,9 +334,12 @@ static enum tutti_err joint_loop_allocate(struct tt_joint_loop *loop)
     if (!all || !loop->scale || !loop->matrix)
         return tt_fail_memory();
     size_t at = 0;
-    for (uint32_t i = 0; i < loop->node_count; i++)
+    for (uint32_t i = 0; i < loop->node_count; i++) {
+        const struct tt_structure_node *node = &pool->rank->wires.structure->nodes[loop->nodes[i]];
+        const struct tt_description *desc = pool->rank->job->system->components[node->component].fmu->desc;
         for (uint32_t e = 0; e < joint_loop_slot(loop, loop->nodes[i])->count; e++)
-            loop->scale[at++] = joint_loop_nominal(pool, &pool->rank->wires.structure->nodes[loop->nodes[i]]);
+            loop->scale[at++] = tt_wire_layout_nominal(&desc->vars[node->variable]);
+    }
     return tt_lu_new(&loop->lu, loop->n, NULL, false);
 }
 

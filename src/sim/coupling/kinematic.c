@@ -140,15 +140,6 @@ static void list_joint_ends(struct kinematic *kinematic, const struct tt_rank *r
     }
 }
 
-/* The row of a velocity among those of its unit, of which there are `count` so far. */
-static uint32_t kinematic_velocity_row(const uint32_t *velocities, uint32_t count, uint32_t velocity)
-{
-    uint32_t row = 0;
-    while (row < count && velocities[row] != velocity)
-        row++;
-    return row;
-}
-
 /* Columns and rows of the mobilities, unit by unit. */
 static enum tutti_err open_mobilities(struct kinematic *kinematic, struct tt_rank *rank)
 {
@@ -163,7 +154,9 @@ static enum tutti_err open_mobilities(struct kinematic *kinematic, struct tt_ran
             struct constraint_end *end = &kinematic->ends[e];
             if (end->component != c)
                 continue;
-            end->row = kinematic_velocity_row(velocities, row_count[c], end->velocity);
+            end->row = 0;
+            while (end->row < row_count[c] && velocities[end->row] != end->velocity)
+                end->row++;
             if (end->row == row_count[c])
                 velocities[row_count[c]++] = end->velocity;
             columns[column] = (struct tt_step_column){.component = c, .size = kinematic->sizes[column]};

@@ -229,14 +229,6 @@ static enum tutti_err sweep_seidel(struct tt_sim *master, struct relaxation *rel
     return TUTTI_OK;
 }
 
-static enum tutti_err relax_sweep(struct tt_sim *master, struct relaxation *relax, struct relax_cycle *cycle,
-                                  double target, struct tt_outcome *outcome)
-{
-    cycle->sweeps++;
-    return relax->seidel ? sweep_seidel(master, relax, cycle, target, outcome)
-                         : step_acyclic_stage(master, relax, cycle->stage, target, outcome);
-}
-
 /* ---- the iteration ---- */
 
 /* Signals move from the start to the guess. */
@@ -268,13 +260,6 @@ static void relax_predict(struct tt_sim *master, const struct relaxation *relax,
     }
     if (master->extrapolation.order == 0)
         set_cycle_slopes(master, relax, cycle, h);
-}
-
-/* Where the error of a step may be a part of the tolerance only, a tenth of that; but no less than rounding. */
-static double relax_tolerance(const struct tt_sim *master, double target)
-{
-    const struct tt_rank *rank = master->rank;
-    return master->norm.per_time ? fmax(0.1 * (target - rank->t) / rank->span, 1e-13 / master->norm.rtol) : 1;
 }
 
 /* What is left to do of a real: by its value, or by its derivative. */
@@ -332,7 +317,10 @@ static enum tutti_err cycle_has_converged(struct tt_sim *master, struct relaxati
         TRY(tt_norm_compute(norm, relax->work, relax->images, target - rank->t, TUTTI_WEIGH_CONNECTED, &value,
                             &driver));
     }
-    *rest = value <= relax_tolerance(master, target);
+
+    /* Where the error of a step may be only a part of the tolerance, a tenth of that part; but no less than rounding. */
+    double most = norm->per_time ? fmax(0.1 * (target - rank->t) / rank->span, 1e-13 / norm->rtol) : 1;
+    *rest = value <= most;
     return TUTTI_OK;
 }
 
@@ -390,7 +378,9 @@ static enum tutti_err relax_iterate(struct tt_sim *master, struct relaxation *re
     relax_predict(master, relax, cycle, target - rank->t);
     tt_accelerator_restart(&cycle->accelerator);
     for (;;) {
-        TRY(relax_sweep(master, relax, cycle, target, outcome));
+        cycle->sweeps++;
+        TRY(relax->seidel ? sweep_seidel(master, relax, cycle, target, outcome)
+                          : step_acyclic_stage(master, relax, cycle->stage, target, outcome));
         TRY(tt_coupling_agree(master, outcome));
         if (outcome->iterations < cycle->sweeps)
             outcome->iterations = cycle->sweeps;

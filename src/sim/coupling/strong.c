@@ -473,13 +473,6 @@ static enum tutti_err find_table_horizon(struct strong *strong, double target)
     return TUTTI_OK;
 }
 
-/* Others may have moved inputs of a unit over a threshold; or an event at the end of a step that is left is met. */
-static enum tutti_err check_events_at_point(struct strong *strong, bool *event)
-{
-    TRY(tt_joint_system_move_to(&strong->system, strong->t, strong->x));
-    return detect_state_events(strong, event);
-}
-
 /* The solver goes on from where the units are, whatever happened to them. */
 static enum tutti_err strong_restart(struct strong *strong, enum tt_solver_task task, bool *event,
                                      struct tt_outcome *outcome)
@@ -502,7 +495,12 @@ static enum tutti_err strong_restart(struct strong *strong, enum tt_solver_task 
     strong->front = strong->t;
     strong->at = INFINITY;
     strong->open = false;
-    return pool->marks > 0 || *event || strong->over ? check_events_at_point(strong, event) : TUTTI_OK;
+
+    /* Other units may have moved inputs of a unit over a threshold; or an event at the end of the last step is met. */
+    if (pool->marks == 0 && !*event && !strong->over)
+        return TUTTI_OK;
+    TRY(tt_joint_system_move_to(&strong->system, strong->t, strong->x));
+    return detect_state_events(strong, event);
 }
 
 /* Where the solver has to be, to go on from the units' point; it may have to begin anew. */

@@ -98,14 +98,6 @@ static double wave_at_time(const struct line_history *past, int end, double t, b
     return before->waves[end] + part * (next->waves[end] - before->waves[end]);
 }
 
-static void drop_old_line_points(struct line_history *past, double needed)
-{
-    while (past->count > 2 && line_point_at(past, 1)->t < needed) {
-        past->first = (past->first + 1) % ROOM;
-        past->count--;
-    }
-}
-
 /* Is the newest point so near to the one before it that it can go when the next one comes? */
 static bool line_point_is_redundant(const struct line_history *past, double t, double delay)
 {
@@ -117,7 +109,10 @@ static bool line_point_is_redundant(const struct line_history *past, double t, d
 
 static void tlm_push_point(struct line_history *past, const struct line_point *point, double delay)
 {
-    drop_old_line_points(past, point->t - delay);
+    while (past->count > 2 && line_point_at(past, 1)->t < point->t - delay) {
+        past->first = (past->first + 1) % ROOM;
+        past->count--;
+    }
     if (past->count == ROOM || line_point_is_redundant(past, point->t, delay))
         past->count--;
     past->points[(past->first + past->count) % ROOM] = *point;

@@ -168,12 +168,6 @@ static void release_zap(struct tt_zap *zap)
     free(zap);
 }
 
-static enum tutti_err start_zap_thread(struct tt_zap *zap)
-{
-    int failed = tt_thread_start(&zap->thread, serve_zap, zap);
-    return failed ? tt_fail(TUTTI_ERR_IO, "a thread cannot be started: %s", strerror(failed)) : TUTTI_OK;
-}
-
 enum tutti_err tt_curve_auth_start(struct tt_zap **out, void *context, const struct tutti_log *log)
 {
     struct tt_zap *zap = calloc(1, sizeof *zap);
@@ -183,8 +177,11 @@ enum tutti_err tt_curve_auth_start(struct tt_zap **out, void *context, const str
     zap->log = log;
     pthread_mutex_init(&zap->mutex, NULL);
     enum tutti_err err = open_zap_sockets(zap, context);
-    if (!err)
-        err = start_zap_thread(zap);
+    if (!err) {
+        int failed = tt_thread_start(&zap->thread, serve_zap, zap);
+        if (failed)
+            err = tt_fail(TUTTI_ERR_IO, "a thread cannot be started: %s", strerror(failed));
+    }
     if (err) {
         release_zap(zap);
         return err;

@@ -232,12 +232,6 @@ static bool area_is_intact(const struct tt_shared_fabric *area)
     return has;
 }
 
-/* What it has learnt from a wait of so many seconds that ended in parking. */
-static void adapt_patience(struct shared_member *self, double seconds)
-{
-    self->patience = seconds < MOST_PATIENCE ? MOST_PATIENCE : fmax(self->patience / 2, LEAST_PATIENCE);
-}
-
 /* Waits while *word is `old`; `waiting` counts those who do. STOPPED if a stop comes first, unless `always`. */
 static enum tutti_err shared_fabric_wait_for(struct shared_member *self, _Atomic uint32_t *word, uint32_t old,
                                              _Atomic uint32_t *waiting, bool always)
@@ -264,7 +258,10 @@ static enum tutti_err shared_fabric_wait_for(struct shared_member *self, _Atomic
         shared_fabric_heartbeat(self);
     }
     atomic_fetch_sub(waiting, 1);
-    adapt_patience(self, tt_wall_clock_now() - begin);
+
+    /* A short wait that ended in parking should have been spun out; after a long one, spin less. */
+    double seconds = tt_wall_clock_now() - begin;
+    self->patience = seconds < MOST_PATIENCE ? MOST_PATIENCE : fmax(self->patience / 2, LEAST_PATIENCE);
     return err;
 }
 
@@ -425,14 +422,6 @@ static enum tutti_err shared_fabric_open_channel(struct tt_fabric *fabric, const
     return TUTTI_OK;
 }
 
-static enum tutti_err message_is_too_large(const struct shared_member *self, const struct shared_end *end, size_t size)
-{
-    return tt_fail(TUTTI_ERR_LIMIT,
-                   "what rank %d sends to rank %d in one exchange has %zu bytes, more than the %zu that there is room "
-                   "for; place the units that exchange such Strings or Binaries on one rank (--place)",
-                   self->fabric.rank, end->peer, size, end->box->room);
-}
-
 static inline enum tutti_err shared_fabric_send_message(struct shared_member *self, struct shared_end *end,
                                                         const char *base)
 {
@@ -453,7 +442,11 @@ static inline enum tutti_err shared_fabric_send_message(struct shared_member *se
     if (cargo->text_count) {
         size = tt_fabric_cargo_size(cargo, base);
         if (size > box->room)
-            return message_is_too_large(self, end, size);
+            return tt_fail(
+                TUTTI_ERR_LIMIT,
+                "what rank %d sends to rank %d in one exchange has %zu bytes, more than the %zu that there is "
+                "room for; place the units that exchange such Strings or Binaries on one rank (--place)",
+                self->fabric.rank, end->peer, size, box->room);
     }
     slot->size = size;
     tt_fabric_cargo_pack(cargo, base, slot->bytes);

@@ -257,14 +257,6 @@ static void broadcast_stop(struct tt_tcp_fabric *tcp, uint64_t step)
                                      &(struct tt_frame_head){.kind = TUTTI_FRAME_STOP}, &step);
 }
 
-static void receive_stop(struct tt_tcp_fabric *tcp, struct tcp_link *link, uint64_t step)
-{
-    link->stop = step < link->stop ? step : link->stop;
-    if (step < atomic_load(tcp->fabric.stop_after))
-        tcp->stop_came = tt_wall_clock_now();
-    broadcast_stop(tcp, step);
-}
-
 static enum tutti_err tcp_fabric_handle_message(struct tt_tcp_fabric *tcp, struct tcp_link *link, zmq_msg_t *message)
 {
     const void *data = zmq_msg_data(message);
@@ -277,7 +269,11 @@ static enum tutti_err tcp_fabric_handle_message(struct tt_tcp_fabric *tcp, struc
     if (head.kind == TUTTI_FRAME_PING)
         return TUTTI_OK;
     if (head.kind == TUTTI_FRAME_STOP) {
-        receive_stop(tcp, link, tt_tcp_frame_read_u64(data));
+        uint64_t step = tt_tcp_frame_read_u64(data);
+        link->stop = step < link->stop ? step : link->stop;
+        if (step < atomic_load(tcp->fabric.stop_after))
+            tcp->stop_came = tt_wall_clock_now();
+        broadcast_stop(tcp, step);
         return TUTTI_OK;
     }
     if (head.kind == TUTTI_FRAME_BYE)
@@ -724,12 +720,6 @@ void tt_tcp_fabric_flush_on_crash(struct tt_fabric *fabric)
     tcp_fabric_flush_batch(tcp_from_fabric(fabric), false);
 }
 
-/* Sends the last, and waits for leave as long as the hub is there. */
-static enum tutti_err drain_reports(struct tt_tcp_fabric *tcp)
-{
-    return tcp->batched > 0 ? tcp_fabric_await_credit(tcp) : TUTTI_OK;
-}
-
 /* Seconds: for peers to say goodbye, for the hub; for ZeroMQ to get rid of what was sent, and if no peer waits for it. */
 static const double GOODBYE = 1, LAST_GOODBYE = 5, LINGER = 1, SHORT_LINGER = 0.1;
 
@@ -871,7 +861,8 @@ static void close_tcp_fabric(struct tt_fabric *fabric)
     if (!fabric)
         return;
     struct tt_tcp_fabric *tcp = tcp_from_fabric(fabric);
-    if (drain_reports(tcp) == TUTTI_OK) {
+    /* Sends the last reports, and waits for credit as long as the hub is there. */
+    if (tcp->batched == 0 || tcp_fabric_await_credit(tcp) == TUTTI_OK) {
         send_close(tcp);
         tcp->linger = tt_fabric_is_stopped(fabric) ? SHORT_LINGER : LINGER;
     }

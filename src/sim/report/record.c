@@ -51,14 +51,6 @@ bool tt_record_has_feedthrough(const struct tt_record *observer)
     return false;
 }
 
-static enum tutti_err convert_recorded_input(const struct tt_wires *wires, const struct tt_recorded_input *input)
-{
-    TRY(tt_wires_get_incoming(wires, input->node, input->staged));
-    for (uint32_t e = 0; input->floats && e < wires->slots[input->node].count; e++)
-        input->floats[e] = (float)((const double *)input->staged)[e];
-    return TUTTI_OK;
-}
-
 /* A state that is not finite stays so, and all that follows from it; at the start it may still become finite. */
 static enum tutti_err check_recorded_states(const struct tt_record *observer, double t)
 {
@@ -94,8 +86,12 @@ enum tutti_err tt_record_write_row(struct tt_record *observer, double t)
                 ? observer->renewed.read(observer->renewed.context, look->component, &look->signals)
                 : tt_unit_get(look->unit, &look->signals));
     }
-    for (size_t i = 0; i < observer->input_count; i++)
-        TRY(convert_recorded_input(observer->wires, &observer->inputs[i]));
+    for (size_t i = 0; i < observer->input_count; i++) {
+        const struct tt_recorded_input *input = &observer->inputs[i];
+        TRY(tt_wires_get_incoming(observer->wires, input->node, input->staged));
+        for (uint32_t e = 0; input->floats && e < observer->wires->slots[input->node].count; e++)
+            input->floats[e] = (float)((const double *)input->staged)[e];
+    }
     for (size_t i = 0; i < observer->port_count; i++) {
         const struct tt_recorded_port *port = &observer->ports[i];
         TRY(tt_conversion_apply(port->conversion, port->from, port->to, port->count));
@@ -133,14 +129,10 @@ enum tutti_err tt_record_close(struct tt_record *observer)
 
 /* What is recorded of a unit that has no outputs. */
 
-static bool variable_is_numeric(const struct tt_var *var)
-{
-    return var->type != TUTTI_TYPE_STRING && var->type != TUTTI_TYPE_BINARY && var->type != TUTTI_TYPE_CLOCK;
-}
-
 static bool is_moving_local(const struct tt_var *var)
 {
-    return var->causality == TUTTI_LOCAL && variable_is_numeric(var) &&
+    return var->causality == TUTTI_LOCAL && var->type != TUTTI_TYPE_STRING && var->type != TUTTI_TYPE_BINARY &&
+           var->type != TUTTI_TYPE_CLOCK &&
            (var->variability == TUTTI_CONTINUOUS || var->variability == TUTTI_DISCRETE);
 }
 
@@ -154,12 +146,6 @@ static bool flag_states(const struct tt_description *desc, bool *marks)
             any = marks[state] = true;
     }
     return any;
-}
-
-static void flag_moving_locals(const struct tt_description *desc, bool *marks)
-{
-    for (uint32_t i = 0; i < desc->var_count; i++)
-        marks[i] = is_moving_local(&desc->vars[i]);
 }
 
 /* Another name of a variable that is chosen already? */
@@ -181,8 +167,8 @@ enum tutti_err tt_record_find_moving(const struct tt_description *desc, struct t
     if (!marks)
         return tt_fail_memory();
     out->states = flag_states(desc, marks);
-    if (!out->states)
-        flag_moving_locals(desc, marks);
+    for (uint32_t i = 0; i < desc->var_count && !out->states; i++)
+        marks[i] = is_moving_local(&desc->vars[i]);
     uint64_t columns = 0;
     for (uint32_t i = 0; i < desc->var_count; i++) {
         if (!marks[i] || is_alias_of_chosen(desc, out, &desc->vars[i]))

@@ -231,11 +231,6 @@ static enum tutti_err record_columns_add_column(struct tt_record *observer, stru
     return TUTTI_OK;
 }
 
-static bool variable_is_fixed(const struct tt_var *var)
-{
-    return var->variability == TUTTI_CONSTANT || var->variability == TUTTI_FIXED;
-}
-
 /* The column that was added last is a state, whose value is to stay finite. */
 static enum tutti_err record_columns_add_state(struct tt_record *observer, struct column_chooser *chooser)
 {
@@ -269,17 +264,18 @@ static enum tutti_err add_columns(struct tt_record *observer, struct column_choo
         const void *driven = observed->inputs ? tt_inputs_slot(observed->inputs, choice->variable, e) : NULL;
         /* A component is whole on one rank, whose order is kept: `place` has nothing to say. */
         const struct tt_column_place place = {chooser->component, 0, driven ? TUTTI_NONE : var->reference, e};
-        TRY(record_columns_add_column(observer, chooser, &place,
-                                      &(struct tt_column){
-                                          .name = record_columns_full_name(chooser, &observer->arena, name),
-                                          .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
-                                          .description = choice->description,
-                                          .type = var->type,
-                                          .negated = var->negated,
-                                          .fixed = variable_is_fixed(var),
-                                          .held = var->variability != TUTTI_CONTINUOUS,
-                                          .value = driven ? driven : choice->values + e * tt_type_size(var->type),
-                                      }));
+        TRY(record_columns_add_column(
+            observer, chooser, &place,
+            &(struct tt_column){
+                .name = record_columns_full_name(chooser, &observer->arena, name),
+                .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
+                .description = choice->description,
+                .type = var->type,
+                .negated = var->negated,
+                .fixed = var->variability == TUTTI_CONSTANT || var->variability == TUTTI_FIXED,
+                .held = var->variability != TUTTI_CONTINUOUS,
+                .value = driven ? driven : choice->values + e * tt_type_size(var->type),
+            }));
         if (chooser->is_state[choice->variable] && var->type == TUTTI_TYPE_FLOAT64)
             TRY(record_columns_add_state(observer, chooser));
     }
@@ -527,15 +523,6 @@ static enum tutti_err record_columns_list_reads(struct tt_record *observer, stru
     return record_columns_add_reads(observer, chooser, true, variables);
 }
 
-/* Of another rank's unit nothing is read; how many elements there are still says which names there are. */
-static enum tutti_err record_columns_read_extents(struct column_chooser *chooser)
-{
-    for (size_t i = 0; i < chooser->count; i++)
-        TRY(tt_unit_extent(chooser->observed[chooser->component].unit, chooser->choices[i].variable,
-                           &chooser->choices[i].extent));
-    return TUTTI_OK;
-}
-
 /* The description says which variables are states: those that have a derivative. */
 static enum tutti_err record_columns_find_states(struct column_chooser *chooser)
 {
@@ -555,7 +542,10 @@ static enum tutti_err choose_unit_columns(struct tt_record *observer, struct col
     TRY(record_columns_choose_unit(chooser));
     TRY(record_columns_find_states(chooser));
     if (!chooser->observed[chooser->component].own) {
-        TRY(record_columns_read_extents(chooser));
+        /* Nothing is read from a unit of another rank; the number of elements still determines the names. */
+        for (size_t i = 0; i < chooser->count; i++)
+            TRY(tt_unit_extent(chooser->observed[chooser->component].unit, chooser->choices[i].variable,
+                               &chooser->choices[i].extent));
         for (size_t i = 0; i < chooser->count; i++)
             TRY(add_columns(observer, chooser, &chooser->choices[i]));
         return TUTTI_OK;

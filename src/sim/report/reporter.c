@@ -61,13 +61,6 @@ static enum tutti_err send_queued_messages(struct tt_reporter *reporter)
     return err;
 }
 
-static enum tutti_err send_direct_message(struct tt_reporter *reporter, enum tutti_log_level level, const char *origin,
-                                          const char *text)
-{
-    TRY(send_queued_messages(reporter));
-    return send_log_message(reporter, level, origin, text);
-}
-
 static void reporter_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
     if (tt_log_is_unfiltered())
@@ -83,7 +76,7 @@ static void reporter_log(void *context, enum tutti_log_level level, const char *
     /* The caller may be on the way out with an error, whose message must survive that the conductor listens no more. */
     struct tt_failure before;
     tt_fail_save(&before, TUTTI_ERR_STOPPED); /* whatever it is */
-    if (send_direct_message(reporter, level, origin, text) != TUTTI_OK)
+    if (send_queued_messages(reporter) != TUTTI_OK || send_log_message(reporter, level, origin, text) != TUTTI_OK)
         (void)tt_fail_restore(&before);
 }
 

@@ -172,14 +172,6 @@ static bool channel_is_used(const struct tt_channels *channels, const struct sig
     return false;
 }
 
-static bool channel_has_texts(const struct tt_channels *channels, const struct signal_trips *trips)
-{
-    for (size_t i = 0; i < trips->count; i++)
-        if (channels->wires->slots[trips->items[i].node].owned)
-            return true;
-    return false;
-}
-
 /* ---- opening ---- */
 
 static enum tutti_err open_start_channel(struct tt_channels *channels, struct signal_trips *trips)
@@ -232,7 +224,9 @@ static enum tutti_err open_run_channel(struct tt_channels *channels, bool all, c
     if (all)
         TRY(channels_find_all(channels, trips));
     sort_trips(trips);
-    channels->texts = channel_has_texts(channels, trips);
+    channels->texts = false;
+    for (size_t i = 0; i < trips->count && !channels->texts; i++)
+        channels->texts = channels->wires->slots[trips->items[i].node].owned;
     channels->rates = tt_arena_alloc(channels->arena, channels->wires->signal_size);
     if (!channels->rates)
         return tt_fail_memory();

@@ -370,15 +370,6 @@ static enum tutti_err layout_find_element(const struct wire_layout *layout, cons
                             : tt_fail_context(err, "--connect");
 }
 
-/* Inputs that are set only when they change are compared source by source. */
-static enum tutti_err fail_discrete_sum(const struct wire_layout *layout, const struct tt_connection *connection)
-{
-    char to[256];
-    return tt_fail(TUTTI_ERR_UNSUPPORTED,
-                   "'%s' is a sum of several outputs, and the FMU calls it discrete: sums are for continuous inputs",
-                   tt_system_name(layout->system, &connection->to, to, sizeof to));
-}
-
 static enum tutti_err place_wire(struct wire_layout *layout, uint32_t node, uint32_t k)
 {
     const struct tt_connection *connection = layout_connection(layout, node, k);
@@ -386,6 +377,7 @@ static enum tutti_err place_wire(struct wire_layout *layout, uint32_t node, uint
     uint32_t source = tt_structure_find(layout->structure, from_end->component, from_end->variable, true);
     const struct tt_slot *from = &layout->wires->slots[source], *to = &layout->wires->slots[node];
     size_t from_at = 0, to_at = 0;
+    char name[256];
     TRY(layout_find_element(layout, connection, from_end, &from_at));
     TRY(layout_find_element(layout, connection, to_end, &to_at));
     size_t from_count = from_end->element.count ? 1 : from->count, to_count = to_end->element.count ? 1 : to->count;
@@ -400,7 +392,10 @@ static enum tutti_err place_wire(struct wire_layout *layout, uint32_t node, uint
     wire->count = (uint32_t)to_count;
     wire->adds = connection->adds;
     if (wire->adds && layout->groups[node] != MOVING)
-        return fail_discrete_sum(layout, connection);
+        return tt_fail(
+            TUTTI_ERR_UNSUPPORTED, /* discrete inputs are set when they change: compared source by source */
+            "'%s' is a sum of several outputs, and the FMU calls it discrete: sums are for continuous inputs",
+            tt_system_name(layout->system, to_end, name, sizeof name));
     return wire_conversion(layout, connection, from, to, &wire->conversion);
 }
 

@@ -258,15 +258,6 @@ enum tutti_err tt_wires_reread_texts(struct tt_wires *wires, struct tt_unit *con
 
 /* Inputs that move inside a step. */
 
-/* Does the unit take slopes of all its moving inputs? Of arrays only in Model Exchange. */
-static bool takes_slopes(const struct tt_unit_wires *wired, const struct tt_unit *unit)
-{
-    bool all = wired->moving_blocks > 0 && (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
-    for (unsigned b = 0; b < wired->moving_blocks; b++)
-        all = all && (wired->moving[b].count == wired->moving[b].value_count || unit->kind->interface == TUTTI_ME);
-    return all;
-}
-
 /* The number of values of an input. */
 static enum tutti_err wire_extent_of(const struct tt_unit *unit, uint32_t reference, size_t *extent)
 {
@@ -309,7 +300,10 @@ static enum tutti_err slopes_lay_out(const struct tt_slopes *slopes, const struc
 
 static enum tutti_err slopes_prepare(struct tt_wires *wires, struct tt_unit_wires *wired, const struct tt_unit *unit)
 {
-    bool taken = takes_slopes(wired, unit);
+    /* A unit takes slopes of all its moving inputs or of none; of arrays only in Model Exchange. */
+    bool taken = wired->moving_blocks > 0 && (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
+    for (unsigned b = 0; b < wired->moving_blocks; b++)
+        taken = taken && (wired->moving[b].count == wired->moving[b].value_count || unit->kind->interface == TUTTI_ME);
     if (!unit->asks_for_inputs && !taken)
         return TUTTI_OK;
     struct tt_slopes *slopes = tt_arena_alloc(&wires->arena, sizeof *slopes);

@@ -301,14 +301,6 @@ static enum tutti_err loop_fill_jacobian(void *context, const double *x, double 
     return tt_fabric_fail_stopped(); /* the rank that failed tells */
 }
 
-/* Guesses that are no numbers would spoil everything that follows. */
-static void replace_invalid_guesses(const struct algebraic_loop *block, double *x)
-{
-    for (size_t i = 0; i < block->n; i++)
-        if (!isfinite(x[i]))
-            x[i] = 0;
-}
-
 static double loop_scale_of(const struct algebraic_loop *block, uint32_t node, double guess)
 {
     const struct tt_structure_node *n = &block->rank->job->structure.nodes[node];
@@ -434,13 +426,6 @@ static bool loop_measure_scales(const struct algebraic_loop *block, const double
     return smaller;
 }
 
-static void loop_count_iterations(struct algebraic_loop *block, unsigned long iterations)
-{
-    struct tutti_run_stats *stats = block->rank->stats;
-    if (!block->spread || block->rank->fabric->rank == 0) /* once */
-        *(block->run ? &stats->solve_iterations : &stats->init_iterations) += iterations;
-}
-
 static enum tutti_err loop_run_newton(struct algebraic_loop *block, const double *scale, double *x, double *residuals,
                                       struct tt_newton_counts *counts)
 {
@@ -455,7 +440,10 @@ static enum tutti_err loop_run_newton(struct algebraic_loop *block, const double
     block->scale = scale;
     struct tt_kinsol_options options = {.tolerance = block->narrow ? 4 * (double)FLT_EPSILON : 0};
     enum tutti_err err = tt_kinsol(&problem, &options, x, residuals, counts);
-    loop_count_iterations(block, counts->iterations);
+    if (!block->spread || block->rank->fabric->rank == 0) { /* a spread loop is counted once */
+        struct tutti_run_stats *stats = block->rank->stats;
+        *(block->run ? &stats->solve_iterations : &stats->init_iterations) += counts->iterations;
+    }
     return err;
 }
 
@@ -517,7 +505,9 @@ static enum tutti_err loop_solve_reals(struct algebraic_loop *block, double *wor
     double *x = work, *residuals = work + block->n, *scale = work + 2 * block->n;
     struct tt_newton_counts counts;
     TRY(loop_get_unknowns(block, x));
-    replace_invalid_guesses(block, x);
+    for (size_t i = 0; i < block->n; i++)
+        if (!isfinite(x[i]))
+            x[i] = 0; /* a guess that is not a number would spoil everything that follows */
     bool outside = false;
     TRY(loop_evaluate(block, x, residuals, &outside));
     (void)loop_measure_scales(block, x, residuals, scale);

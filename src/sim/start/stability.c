@@ -62,18 +62,13 @@ static enum tutti_err find_mixed_radii(struct tt_propagation *propagation, struc
     return TUTTI_OK;
 }
 
-static void reset_radii(struct tt_radii *radii)
-{
-    radii->rho = radii->linear = radii->quadratic = NAN;
-    for (int o = 0; o < TUTTI_ORDERS; o++)
-        radii->jacobi[o] = radii->seidel[o] = radii->smooth[o] = NAN;
-}
-
 enum tutti_err tt_stability_of_matrix(const double *matrix, size_t n, const struct tt_follower *followers,
                                       enum tt_stability_effort effort, struct tt_radii *radii)
 {
     struct tt_propagation propagation = {.matrix = matrix, .n = n, .followers = followers, .in_places = true};
-    reset_radii(radii);
+    radii->rho = radii->linear = radii->quadratic = NAN;
+    for (int o = 0; o < TUTTI_ORDERS; o++)
+        radii->jacobi[o] = radii->seidel[o] = radii->smooth[o] = NAN;
     if (n > (effort == TUTTI_QUICK ? MOST_QUICK : TUTTI_EIGEN_MOST))
         return TUTTI_OK;
     TRY(find_uniform_radii(matrix, n, radii));

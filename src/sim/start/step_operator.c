@@ -301,14 +301,6 @@ static enum tutti_err operator_fill_rates(struct step_operator *s, const struct 
 
 /* ---- the whole ---- */
 
-static void operator_fill_history(const struct step_operator *s)
-{
-    for (size_t o = 0; o < s->of->outputs; o++) {
-        operator_row_of(s, operator_column_of(s, BEFORE, o))[operator_column_of(s, NOW, o)] = 1;
-        operator_row_of(s, operator_column_of(s, FIRST, o))[operator_column_of(s, BEFORE, o)] = 1;
-    }
-}
-
 static enum tutti_err operator_fill(struct step_operator *s)
 {
     struct operator_firsts first = {0};
@@ -322,7 +314,12 @@ static enum tutti_err operator_fill(struct step_operator *s)
         first = (struct operator_firsts){first.state + unit->states, first.input + unit->inputs,
                                          first.output + unit->outputs};
     }
-    operator_fill_history(s);
+
+    /* The history moves on by one point. */
+    for (size_t o = 0; o < s->of->outputs; o++) {
+        operator_row_of(s, operator_column_of(s, BEFORE, o))[operator_column_of(s, NOW, o)] = 1;
+        operator_row_of(s, operator_column_of(s, FIRST, o))[operator_column_of(s, BEFORE, o)] = 1;
+    }
     return TUTTI_OK;
 }
 
