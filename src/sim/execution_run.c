@@ -79,24 +79,6 @@ static enum tutti_err execution_initialize(struct tt_execution *execution)
     return tt_sim_connect(master);
 }
 
-static enum tutti_err open_extensions(struct tt_execution *execution)
-{
-    for (int i = 0; i < TUTTI_COMPANIONS && execution->rank.job->companions[i]; i++) {
-        const struct tt_run_extension *companion = execution->rank.job->companions[i];
-        TRY(companion->open(companion->context, execution, &execution->companions[i]));
-    }
-    return TUTTI_OK;
-}
-
-static enum tutti_err finish_extensions(struct tt_execution *execution)
-{
-    for (int i = 0; i < TUTTI_COMPANIONS && execution->companions[i]; i++) {
-        const struct tt_run_extension *companion = execution->rank.job->companions[i];
-        TRY(companion->finish ? companion->finish(execution->companions[i]) : TUTTI_OK);
-    }
-    return TUTTI_OK;
-}
-
 void tt_execution_enable_rows(struct tt_execution *execution, bool wanted)
 {
     execution->observer.asleep = !wanted;
@@ -143,7 +125,11 @@ static enum tutti_err execution_open(struct tt_execution *execution, bool steere
     if (rank->is_twin)
         return TUTTI_OK;
     TRY(tt_checkpoint_schedule_open(execution));
-    return open_extensions(execution);
+    for (int i = 0; i < TUTTI_COMPANIONS && rank->job->companions[i]; i++) {
+        const struct tt_run_extension *companion = rank->job->companions[i];
+        TRY(companion->open(companion->context, execution, &execution->companions[i]));
+    }
+    return TUTTI_OK;
 }
 
 enum tutti_err tt_execution_start(struct tt_execution *execution, bool steered)
@@ -172,16 +158,6 @@ static enum tutti_err share_run_end(struct tt_execution *execution, enum tutti_e
     return err == TUTTI_ERR_STOPPED && early ? TUTTI_OK : err; /* it ended where it should */
 }
 
-/* What failed by Model Exchange, which nobody named, may do by Co-Simulation. */
-static enum tutti_err suggest_cosimulation(const struct tt_rank *rank, enum tutti_err err)
-{
-    bool may_differ = err == TUTTI_ERR_FMU || err == TUTTI_ERR_SOLVER;
-    return rank->joins && may_differ
-               ? tt_fail_context(err, "all units are of Model Exchange, because a tolerance is given (--interface cs: "
-                                      "Co-Simulation)")
-               : err;
-}
-
 /* Whatever has happened, no partition computes after this. */
 static enum tutti_err stop_scheduled_clocks(struct tt_rank *rank, enum tutti_err err)
 {
@@ -199,8 +175,9 @@ enum tutti_err tt_execution_run(struct tt_execution *execution)
         err = share_run_end(execution, tt_fail_about(tt_run_until_end(&execution->loop), NULL, NULL, rank->t));
     err = stop_scheduled_clocks(rank, err);
     tt_twin_stop(execution->twin);
-    if (!err)
-        err = finish_extensions(execution);
+    for (int i = 0; !err && i < TUTTI_COMPANIONS && execution->companions[i]; i++)
+        if (rank->job->companions[i]->finish)
+            err = rank->job->companions[i]->finish(execution->companions[i]);
     if (!err)
         err = tt_norm_estimate_run(&execution->master.norm);
     if (!err)
@@ -214,7 +191,11 @@ enum tutti_err tt_execution_run(struct tt_execution *execution)
         err = tt_execution_report_final_states(rank);
     if (!err)
         err = tt_rank_terminate(rank);
-    err = suggest_cosimulation(rank, err);
+
+    /* Model Exchange was chosen by default: Co-Simulation may do better. */
+    if (rank->joins && (err == TUTTI_ERR_FMU || err == TUTTI_ERR_SOLVER))
+        err = tt_fail_context(err, "all units are of Model Exchange, because a tolerance is given (--interface cs: "
+                                   "Co-Simulation)");
     rank->stats->loop_seconds = tt_wall_clock_now() - execution->loop.watch.loop_start;
     tt_execution_log_end(execution, err);
     return err;

@@ -94,16 +94,6 @@ enum tutti_err tt_sim_connect(struct tt_sim *master)
     return all ? tt_channels_exchange(&rank->channels) : TUTTI_OK; /* at the start, ranks heard what they read only */
 }
 
-static enum tutti_err open_chosen_coupling(struct tt_sim *master)
-{
-    const struct tt_coupling *coupling = master->chosen.coupling;
-    if (coupling->size > 0)
-        master->coupling = calloc(1, coupling->size);
-    if (coupling->size > 0 && !master->coupling)
-        return tt_fail_memory();
-    return coupling->open ? coupling->open(master, master->coupling) : TUTTI_OK;
-}
-
 /* What moves inside a step, and how. */
 static enum tutti_err open_moving_signals(struct tt_sim *master, unsigned order)
 {
@@ -252,7 +242,13 @@ enum tutti_err tt_sim_open(struct tt_sim *master)
     TRY(tt_control_open_held(master));
     if (tt_control_full_order(master) > 2)
         tt_norm_calibrate(&master->norm);
-    TRY(open_chosen_coupling(master));
+    if (chosen->coupling->size > 0) {
+        master->coupling = calloc(1, chosen->coupling->size);
+        if (!master->coupling)
+            return tt_fail_memory();
+    }
+    if (chosen->coupling->open)
+        TRY(chosen->coupling->open(master, master->coupling));
     if (chosen->corrects || chosen->smooths)
         TRY(open_output_correction(master));
     if (chosen->detection->outputs)

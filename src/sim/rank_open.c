@@ -6,15 +6,6 @@
 #include "sim/ticks.h"
 #include "sim/start/open.h"
 
-static void rank_set_times(struct tt_rank *rank)
-{
-    rank->t = rank->target = rank->times.start;
-    for (uint32_t m = 0; m < rank->member_count; m++) {
-        rank->members[m].now.t = rank->t;
-        rank->members[m].now.next_event = INFINITY;
-    }
-}
-
 /* Which members have to be looked at between steps. */
 static enum tutti_err rank_choose_watched(struct tt_rank *rank)
 {
@@ -49,7 +40,11 @@ enum tutti_err tt_rank_open(struct tt_rank *rank)
     rank->heartbeat = rank->fabric->where;
     tt_rank_publish_time(rank, rank->times.start);
     TRY(tt_open_components(rank));
-    rank_set_times(rank);
+    rank->t = rank->target = rank->times.start;
+    for (uint32_t m = 0; m < rank->member_count; m++) {
+        rank->members[m].now.t = rank->t;
+        rank->members[m].now.next_event = INFINITY;
+    }
     TRY(tt_tick_setup_open(rank));
     return rank_choose_watched(rank);
 }

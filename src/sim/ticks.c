@@ -449,23 +449,20 @@ static enum tutti_err tick_event_mode(struct tt_tick_unit *unit)
     return tt_wires_get_outputs(member->wires, member->unit);
 }
 
-static enum tutti_err fail_clock_ticks_twice(const struct tt_tick_unit *unit, uint32_t c)
-{
-    tt_fail(TUTTI_ERR_FMU,
-            "%s: the clock '%s' ticks again at t = %s: FMI 3.0 has a partition of Scheduled Execution activated "
-            "once at a time",
-            unit->member->unit->name, tt_ticks_clock_name(unit, c), TIME(unit->member->now.t));
-    return clock_error(unit, c, TUTTI_ERR_FMU);
-}
-
 /* The clock, or lines of the schedule that are its: those that are due tick. */
 static enum tutti_err start_partition(struct tt_tick_unit *unit, uint32_t variable, uint32_t *partition)
 {
     for (uint32_t c = 0; c < unit->clock_count; c++) {
         if (unit->clocks[c].variable != variable || !clock_is_due(unit, c))
             continue;
-        if (unit->states[c].last_time == unit->member->now.t)
-            return fail_clock_ticks_twice(unit, c);
+        if (unit->states[c].last_time == unit->member->now.t) {
+            tt_fail(
+                TUTTI_ERR_FMU,
+                "%s: the clock '%s' ticks again at t = %s: FMI 3.0 has a partition of Scheduled Execution activated "
+                "once at a time",
+                unit->member->unit->name, tt_ticks_clock_name(unit, c), TIME(unit->member->now.t));
+            return clock_error(unit, c, TUTTI_ERR_FMU);
+        }
         TRY(start_tick(unit, c));
         *partition = c;
     }

@@ -179,16 +179,6 @@ static void pack_member_inputs(const struct tt_execution *execution, const struc
         tt_inputs_pack(member->inputs, parcel);
 }
 
-/* With the first unit of a rank goes what the rank has counted for all of its own. */
-static void pack_unit_counts(const struct tt_rank *rank, uint32_t own, struct tt_byte_writer *parcel)
-{
-    const struct tt_unit *unit = rank->own[own]->unit;
-    tt_bytes_put_block(parcel, &unit->counts, sizeof unit->counts);
-    tt_bytes_put_u32(parcel, unit->directional_tests);
-    tt_bytes_put_u64(parcel, own == 0 ? rank->own_rejected : 0);
-    tt_bytes_put_u64(parcel, own == 0 ? rank->own_events : 0);
-}
-
 void tt_packed_state_flush_counts(struct tt_execution *execution)
 {
     tt_fast_flush_counts(&execution->master.lane);
@@ -204,7 +194,11 @@ enum tutti_err tt_packed_state_pack_unit_at(struct tt_execution *execution, uint
     pack_member_inputs(execution, member, parcel);
     tt_bytes_put_u8(parcel, unit->replay != NULL);
     TRY(unit->replay ? tt_replay_pack(unit, parcel) : unit->kind->pack(unit, saved, parcel));
-    pack_unit_counts(rank, own, parcel);
+
+    tt_bytes_put_block(parcel, &unit->counts, sizeof unit->counts);
+    tt_bytes_put_u32(parcel, unit->directional_tests);
+    tt_bytes_put_u64(parcel, own == 0 ? rank->own_rejected : 0); /* the counts of a rank go with its first unit */
+    tt_bytes_put_u64(parcel, own == 0 ? rank->own_events : 0);
     return TUTTI_OK;
 }
 

@@ -26,17 +26,6 @@ static double error_estimate_value(const struct tt_rank *rank, uint32_t real)
     return ((const double *)(const void *)rank->wires.signals)[rank->wires.reals[real].place];
 }
 
-/* From here on, with the values here as the first point. */
-static void error_estimate_begin(struct tt_error_estimate *foretold, const struct tt_rank *rank)
-{
-    foretold->now.points = 0;
-    foretold->now.t = rank->t;
-    foretold->now.events = rank->own_events;
-    for (uint32_t i = 0; i < foretold->now.count; i++)
-        foretold->items[i].before[0] = error_estimate_value(rank, foretold->items[i].real);
-    foretold->now.points = 1;
-}
-
 enum tutti_err tt_error_estimate_open(struct tt_error_estimate *foretold, struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
@@ -53,7 +42,13 @@ enum tutti_err tt_error_estimate_open(struct tt_error_estimate *foretold, struct
         if (rank->wires.reals[i].smooth && tt_rank_owns(rank, rank->wires.reals[i].component))
             foretold->items[foretold->now.count++] =
                 (struct tt_estimated_signal){.real = i, .low = INFINITY, .high = -INFINITY};
-    error_estimate_begin(foretold, rank);
+
+    /* The values here are the first point. */
+    foretold->now.t = rank->t;
+    foretold->now.events = rank->own_events;
+    for (uint32_t i = 0; i < foretold->now.count; i++)
+        foretold->items[i].before[0] = error_estimate_value(rank, foretold->items[i].real);
+    foretold->now.points = 1;
     return TUTTI_OK;
 }
 

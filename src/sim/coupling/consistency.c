@@ -169,15 +169,6 @@ enum tutti_err tt_consistency_is_possible(struct tt_consistency *c, bool *possib
     return TUTTI_OK;
 }
 
-static enum tutti_err consistency_enter(struct tt_consistency *c)
-{
-    struct tt_rank *rank = c->rank;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        if (enters_event_mode(c, rank->own[m]))
-            TRY(rank->own[m]->unit->kind->enter_event(rank->own[m]->unit));
-    return TUTTI_OK;
-}
-
 static enum tutti_err consistency_leave(struct tt_consistency *c, struct tt_outcome *outcome)
 {
     struct tt_rank *rank = c->rank;
@@ -283,7 +274,9 @@ enum tutti_err tt_consistency_solve(struct tt_consistency *c, double t, const do
     struct tt_rank *rank = c->rank;
     struct tt_loop_in_run run = {.t = t, .sizes = sizes};
     c->failure.err = TUTTI_OK;
-    TRY(consistency_enter(c));
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        if (enters_event_mode(c, rank->own[m]))
+            TRY(rank->own[m]->unit->kind->enter_event(rank->own[m]->unit));
     begin_here(c);
     for (uint32_t a = 0; a < c->action_count; a++)
         TRY(consistency_run_action(c, &c->actions[a], &run));

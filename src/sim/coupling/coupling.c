@@ -78,18 +78,13 @@ enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_
     return tt_coupling_agree(master, outcome);
 }
 
-static void attribute_do_steps(struct tt_rank *rank, bool rejected)
+enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected)
 {
-    for (uint32_t m = 0; m < rank->own_count; m++) {
-        struct tt_unit_counts *counts = &rank->own[m]->unit->counts;
+    for (uint32_t m = 0; m < master->rank->own_count; m++) {
+        struct tt_unit_counts *counts = &master->rank->own[m]->unit->counts;
         *(rejected ? &counts->rejected : &counts->auxiliary) += counts->do_steps - counts->attributed;
         counts->attributed = counts->do_steps;
     }
-}
-
-enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected)
-{
-    attribute_do_steps(master->rank, rejected);
     master->exchange_deferred = false;
     tt_outputs_invalidate(&master->outputs);
     return tt_snapshot_restore(&master->start, master->rank);

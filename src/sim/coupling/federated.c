@@ -570,15 +570,6 @@ static enum tutti_err create_object_model(uint32_t count, struct tt_fom_module *
     return err;
 }
 
-static enum tutti_err create_federates(struct tt_federates *federates)
-{
-    struct tt_fom_module *module;
-    for (uint32_t i = 0; i < federates->count; i++)
-        TRY(check_hla(tt_rti_connect(federates->rti, &federates->items[i].ambassador)));
-    TRY(create_object_model(federates->count, &module));
-    return check_hla(tt_rti_create(federates->items[0].ambassador, FEDERATION, &module, 1, "HLAfloat64Time", NULL));
-}
-
 static enum tutti_err join_federate(struct tt_federates *federates, uint32_t i, const char *name)
 {
     struct federate *item = &federates->items[i];
@@ -619,7 +610,11 @@ static enum tutti_err connect_federates(struct tt_federates *federates, const ch
     federates->rti = tt_rti_new((struct tt_rti_limits){0});
     if (!federates->rti)
         return tt_fail_memory();
-    TRY(create_federates(federates));
+    struct tt_fom_module *module;
+    for (uint32_t i = 0; i < federates->count; i++)
+        TRY(check_hla(tt_rti_connect(federates->rti, &federates->items[i].ambassador)));
+    TRY(create_object_model(federates->count, &module));
+    TRY(check_hla(tt_rti_create(federates->items[0].ambassador, FEDERATION, &module, 1, "HLAfloat64Time", NULL)));
     for (uint32_t i = 0; i < federates->count; i++)
         TRY(join_federate(federates, i, names[i]));
     TRY(subscribe_federate(federates, reads));

@@ -132,15 +132,6 @@ static enum tutti_err measure_loop_matrix(struct tt_joint_loop *loop, bool *outs
     return TUTTI_OK;
 }
 
-static enum tutti_err factorize_loop_matrix(struct tt_joint_loop *loop, bool *singular)
-{
-    if (loop->factored)
-        return TUTTI_OK;
-    TRY(tt_lu_factor(loop->lu, loop->matrix, 1, 0, singular)); /* I - dg/dy */
-    loop->factored = !*singular;
-    return TUTTI_OK;
-}
-
 /* Of I - dg/dy, each unknown as a part of its size, from a singular one; NAN: not known. */
 static double joint_loop_singular_distance(const struct tt_joint_loop *loop)
 {
@@ -216,7 +207,10 @@ static enum tutti_err joint_loop_iterate(struct tt_joint_loop *loop, double *lef
 {
     bool outside = false;
     *left = joint_loop_residual(loop);
-    TRY(factorize_loop_matrix(loop, singular));
+    if (!loop->factored) {
+        TRY(tt_lu_factor(loop->lu, loop->matrix, 1, 0, singular)); /* I - dg/dy */
+        loop->factored = !*singular;
+    }
     for (int k = 0; k<MOST_ITERATIONS && * left> TOLERANCE && !*singular; k++) {
         double before = *left;
         tt_lu_solve(loop->lu, loop->r, NULL);

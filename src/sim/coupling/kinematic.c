@@ -104,16 +104,6 @@ static uint32_t kinematic_input_place(const struct tt_wires *wires, uint32_t rea
     return (uint32_t)(tt_wires_read_output(wires, read) - (const double *)(const void *)wires->signals);
 }
 
-static uint32_t count_joint_ends(const struct tt_system *system, uint32_t *row_count)
-{
-    uint32_t count = *row_count = 0;
-    for (uint32_t c = 0; c < system->constraint_count; c++) {
-        count += system->constraints[c].end_count;
-        *row_count += system->constraints[c].row_count;
-    }
-    return count;
-}
-
 static void list_joint_ends(struct kinematic *kinematic, const struct tt_rank *rank)
 {
     const struct tt_system *system = rank->job->system;
@@ -302,7 +292,11 @@ static enum tutti_err open_kinematic(struct tt_sim *master, void *self)
     struct tt_rank *rank = master->rank;
     const struct tutti_run_options *options = &rank->job->options;
     struct kinematic *kinematic = self;
-    kinematic->end_count = count_joint_ends(rank->job->system, &kinematic->row_count);
+    kinematic->end_count = kinematic->row_count = 0;
+    for (uint32_t c = 0; c < rank->job->system->constraint_count; c++) {
+        kinematic->end_count += rank->job->system->constraints[c].end_count;
+        kinematic->row_count += rank->job->system->constraints[c].row_count;
+    }
     kinematic->relax_time = options->has_relax_time ? options->relax_time : TUTTI_DEFAULT_RELAX_TIME;
     if (kinematic->row_count == 0)
         return TUTTI_OK;
@@ -660,17 +654,6 @@ static bool velocities_match(const struct kinematic *kinematic, const char *sign
 
 /* ---- the step ---- */
 
-/* Do-steps of the trial are not those of the step. */
-static void count_trial_steps(const struct tt_rank *rank, const struct kinematic *kinematic)
-{
-    for (uint32_t m = 0; m < rank->own_count; m++) {
-        struct tt_unit_counts *counts = &rank->own[m]->unit->counts;
-        unsigned long made = counts->do_steps - kinematic->before[m];
-        counts->auxiliary += made;
-        counts->attributed += made;
-    }
-}
-
 /* With the forces of the last step; then the new ones are known, and units are at the start again. */
 static enum tutti_err kinematic_trial_step(struct tt_sim *master, struct kinematic *kinematic,
                                            const struct tt_snapshot *start, double target, struct tt_outcome *outcome)
@@ -684,7 +667,15 @@ static enum tutti_err kinematic_trial_step(struct tt_sim *master, struct kinemat
     TRY(tt_coupling_agree(master, outcome));
     if (outcome->why != TUTTI_REACHED)
         return TUTTI_OK;
-    count_trial_steps(rank, kinematic);
+
+    /* Do-steps of the trial are not those of the step. */
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tt_unit_counts *counts = &rank->own[m]->unit->counts;
+        unsigned long made = counts->do_steps - kinematic->before[m];
+        counts->auxiliary += made;
+        counts->attributed += made;
+    }
+
     for (uint32_t r = 0; r < kinematic->row_count; r++)
         kinematic->speed[r] = constraint_velocity(kinematic, r, rank->wires.signals);
     if (kinematic->known.stale || !(fabs(kinematic->known.h - h) <= SAME_STEP * h))

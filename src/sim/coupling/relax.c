@@ -72,15 +72,6 @@ static enum tutti_err relax_list_reals(struct tt_rank *rank, const struct relaxa
     return TUTTI_OK;
 }
 
-static void list_cycle_rates(const struct tt_sim *master, struct relax_cycle *cycle)
-{
-    cycle->size = cycle->n;
-    for (uint32_t k = 0; k < cycle->n; k++) {
-        bool known = master->staging.cubic && tt_extrapolation_provides_rates(master->rank, cycle->reals[k]);
-        cycle->rates[k] = known ? cycle->size++ : TUTTI_NONE;
-    }
-}
-
 static bool wave_has_units(const struct tt_step_sequence *sequence, uint32_t wave, const struct relaxation *relax,
                            const struct tt_step_stage *stage)
 {
@@ -108,7 +99,11 @@ static enum tutti_err open_relax_cycle(struct tt_sim *master, const struct relax
     double **const vectors[] = {&cycle->guess, &cycle->image, &cycle->first, &cycle->weights};
     int kind;
     TRY(relax_list_reals(rank, relax, cycle));
-    list_cycle_rates(master, cycle);
+    cycle->size = cycle->n;
+    for (uint32_t k = 0; k < cycle->n; k++) {
+        bool known = master->staging.cubic && tt_extrapolation_provides_rates(rank, cycle->reals[k]);
+        cycle->rates[k] = known ? cycle->size++ : TUTTI_NONE;
+    }
     if (relax->seidel)
         TRY(list_cycle_waves(master, relax, cycle));
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {

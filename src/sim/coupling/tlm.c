@@ -37,15 +37,6 @@ double tt_tlm_shortest_delay(const struct tt_system *system)
     return shortest;
 }
 
-static const struct tt_tlm_line *shortest_line_delay(const struct tt_system *system)
-{
-    const struct tt_tlm_line *shortest = &system->lines[0];
-    for (uint32_t i = 1; i < system->line_count; i++)
-        if (system->lines[i].delay < shortest->delay)
-            shortest = &system->lines[i];
-    return shortest;
-}
-
 enum tutti_err tt_tlm_check(const struct tt_rank *rank, bool varies)
 {
     const struct tt_system *system = rank->job->system;
@@ -53,7 +44,10 @@ enum tutti_err tt_tlm_check(const struct tt_rank *rank, bool varies)
     double step = varies ? 0 : rank->times.step;
     if (system->line_count == 0)
         return TUTTI_OK;
-    const struct tt_tlm_line *line = shortest_line_delay(system);
+    const struct tt_tlm_line *line = &system->lines[0]; /* the one with the shortest delay */
+    for (uint32_t i = 1; i < system->line_count; i++)
+        if (system->lines[i].delay < line->delay)
+            line = &system->lines[i];
     for (uint32_t m = 0; m < rank->member_count; m++)
         if (rank->members[m].has_grid && rank->members[m].now.grid.step > step) {
             step = rank->members[m].now.grid.step;

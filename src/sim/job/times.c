@@ -120,17 +120,6 @@ enum tutti_err tt_times_check_multiple(const struct tt_times *times, double own,
                    name, NUMBER(own), NUMBER(times->step), name, NUMBER(fmax(count, 1) * times->step));
 }
 
-/* Some tools write a default experiment that takes no time: nothing was said then. */
-static void propose_stop(struct tt_times *times, const char *path, const struct tutti_log *log)
-{
-    double stop = times->start < 1 ? 1 : times->start + 1;
-    tt_log(log, TUTTI_LOG_WARNING, path,
-           "the default experiment ends at %s, where it starts; the run ends at %s, unless --stop gives another "
-           "time",
-           NUMBER(times->stop), NUMBER(stop));
-    times->stop = stop;
-}
-
 enum tutti_err tt_times_resolve(struct tt_times *times, const struct tutti_run_options *options,
                                 const struct tt_system *system, enum tt_interface_kind kind,
                                 const struct tutti_log *log)
@@ -147,8 +136,16 @@ enum tutti_err tt_times_resolve(struct tt_times *times, const struct tutti_run_o
     TRY(times_check_finite(times->stop, "--stop"));
     if (options->open_end && times->stop <= times->start)
         times->stop = times->start + fmax(fabs(times->stop - experiment.start), 1);
-    if (times->stop == times->start && !options->has_start && !options->has_stop)
-        propose_stop(times, system->path, log);
+
+    /* Some tools write a default experiment that takes no time: it is ignored. */
+    if (times->stop == times->start && !options->has_start && !options->has_stop) {
+        double stop = times->start < 1 ? 1 : times->start + 1;
+        tt_log(log, TUTTI_LOG_WARNING, system->path,
+               "the default experiment ends at %s, where it starts; the run ends at %s, unless --stop gives another "
+               "time",
+               NUMBER(times->stop), NUMBER(stop));
+        times->stop = stop;
+    }
     if (!(times->stop > times->start))
         return tt_fail(options->has_start || options->has_stop ? TUTTI_ERR_ARGUMENT : TUTTI_ERR_FORMAT,
                        "%s: the stop time %s%s must be after the start time %s", system->path, NUMBER(times->stop),

@@ -607,15 +607,6 @@ static enum tutti_err tcp_fabric_plan_reduction(struct tt_tcp_fabric *tcp)
     return good ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err tcp_fabric_connect_all(struct tt_tcp_fabric *tcp)
-{
-    for (size_t i = 0; i < tcp->turn_count; i++)
-        TRY(tcp_fabric_connect_link(tcp, tcp->turns[i].rank));
-    for (size_t i = 0; i < tcp->turn_count; i++)
-        TRY(await_link_up(tcp, &tcp->links[tcp->turns[i].rank]));
-    return TUTTI_OK;
-}
-
 static enum tutti_err tcp_fabric_send_values(struct tt_tcp_fabric *tcp, struct tcp_link *link, const double *values,
                                              size_t size)
 {
@@ -653,7 +644,10 @@ static enum tutti_err tcp_fabric_reduce(struct tt_fabric *fabric, enum tt_fabric
         return TUTTI_OK;
     if (!tcp->turns) {
         TRY(tcp_fabric_plan_reduction(tcp));
-        TRY(tcp_fabric_connect_all(tcp));
+        for (size_t i = 0; i < tcp->turn_count; i++)
+            TRY(tcp_fabric_connect_link(tcp, tcp->turns[i].rank));
+        for (size_t i = 0; i < tcp->turn_count; i++)
+            TRY(await_link_up(tcp, &tcp->links[tcp->turns[i].rank]));
     }
     for (size_t i = 0; i < tcp->turn_count; i++) {
         const struct reduce_turn *turn = &tcp->turns[i];

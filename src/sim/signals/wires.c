@@ -287,17 +287,6 @@ static enum tutti_err slopes_lay_out_block(const struct tt_slopes *slopes, const
     return TUTTI_OK;
 }
 
-/* As `gathered` has them: block after block. */
-static enum tutti_err slopes_lay_out(const struct tt_slopes *slopes, const struct tt_unit_wires *wired, unsigned order,
-                                     const struct tt_unit *unit)
-{
-    size_t at = 0;
-    for (unsigned o = 1; o <= order; o++)
-        for (unsigned b = 0; b < wired->moving_blocks; b++)
-            TRY(slopes_lay_out_block(slopes, &wired->moving[b], o, unit, &at));
-    return TUTTI_OK;
-}
-
 static enum tutti_err slopes_prepare(struct tt_wires *wires, struct tt_unit_wires *wired, const struct tt_unit *unit)
 {
     /* A unit takes slopes of all its moving inputs or of none; of arrays only in Model Exchange. */
@@ -319,7 +308,13 @@ static enum tutti_err slopes_prepare(struct tt_wires *wires, struct tt_unit_wire
     slopes->values = tt_arena_array(&wires->arena, slopes->count, sizeof *slopes->values);
     if (!slopes->references || !slopes->elements || !slopes->orders || !slopes->values)
         return tt_fail_memory();
-    return slopes_lay_out(slopes, wired, wires->order, unit);
+
+    /* In the order of `gathered`: block after block. */
+    size_t at = 0;
+    for (unsigned o = 1; o <= wires->order; o++)
+        for (unsigned b = 0; b < wired->moving_blocks; b++)
+            TRY(slopes_lay_out_block(slopes, &wired->moving[b], o, unit, &at));
+    return TUTTI_OK;
 }
 
 enum tutti_err tt_wires_enable_slopes(struct tt_wires *wires, unsigned order, struct tt_unit *const *units)

@@ -58,16 +58,6 @@ static void linear_add_link(void *context, const struct tt_signal_link *link)
         c->links[(output + e) * c->model->system.inputs + input + e] += link->factor;
 }
 
-static enum tutti_err collect_links(struct linear_collector *c)
-{
-    c->links = tt_arena_array(&c->model->arena, c->model->system.inputs * c->model->system.outputs, sizeof *c->links);
-    if (!c->links)
-        return tt_fail_memory();
-    c->model->system.links = c->links;
-    tt_linear_model_each_link(c->rank, linear_add_link, c);
-    return TUTTI_OK;
-}
-
 /* ---- constraints ---- */
 
 struct constraint_matrices {
@@ -486,7 +476,11 @@ static enum tutti_err linear_model_collect(struct linear_collector *c)
 {
     TRY(linear_count_values(c));
     TRY(tt_linear_model_check_links(c->rank)); /* outputs of the model structure only have a row in C and D */
-    TRY(collect_links(c));
+    struct tt_linear_system *system = &c->model->system;
+    system->links = c->links = tt_arena_array(&c->model->arena, system->inputs * system->outputs, sizeof *c->links);
+    if (!c->links)
+        return tt_fail_memory();
+    tt_linear_model_each_link(c->rank, linear_add_link, c);
     TRY(collect_constraints(c));
     linear_describe_units(c);
     for (uint32_t m = 0; m < c->rank->member_count; m++) {

@@ -123,15 +123,6 @@ static enum tutti_err check_units_exist(const struct tt_rank *rank, const char *
     return TUTTI_OK;
 }
 
-static enum tutti_err check_features(const struct tt_rank *rank)
-{
-    const struct tutti_run_options *options = &rank->job->options;
-    TRY(check_units_exist(rank, "--no-event-mode", options->no_event_mode_units, options->no_event_mode_unit_count));
-    TRY(check_units_exist(rank, "--no-stop-time", options->no_stop_time_units, options->no_stop_time_unit_count));
-    return check_units_exist(rank, "--no-directional-derivatives", options->no_directional_derivatives_units,
-                             options->no_directional_derivatives_unit_count);
-}
-
 /* A step that an annotation asks for is a fault of the file. */
 static enum tutti_err check_step_multiple(const struct tt_rank *rank, uint32_t m)
 {
@@ -517,7 +508,11 @@ static enum tutti_err create_components(struct tt_rank *rank)
     if (rank->job->system->single && rank->job->options.unit_step_count > 0)
         return tt_fail(TUTTI_ERR_ARGUMENT, "--step %s: there is one FMU only; use --step H",
                        rank->job->options.unit_steps[0]);
-    TRY(check_features(rank));
+    const struct tutti_run_options *options = &rank->job->options;
+    TRY(check_units_exist(rank, "--no-event-mode", options->no_event_mode_units, options->no_event_mode_unit_count));
+    TRY(check_units_exist(rank, "--no-stop-time", options->no_stop_time_units, options->no_stop_time_unit_count));
+    TRY(check_units_exist(rank, "--no-directional-derivatives", options->no_directional_derivatives_units,
+                          options->no_directional_derivatives_unit_count));
     TRY(open_check_joining(rank));
     for (uint32_t c = 0; c < count; c++) {
         rank->members[c].component = c;

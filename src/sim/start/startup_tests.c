@@ -38,15 +38,6 @@ static enum tutti_err rollback_test_allocate(struct rollback_test *stage, double
     return TUTTI_OK;
 }
 
-static void rollback_test_release(struct rollback_test *stage)
-{
-    tt_output_check_fini(&stage->sampling);
-    for (int i = 0; i < STEPS; i++) {
-        tt_signals_fini(&stage->first.outputs[i]);
-        tt_signals_fini(&stage->again.outputs[i]);
-    }
-}
-
 static bool is_same_step(const struct tt_fmi_step *a, const struct tt_fmi_step *b)
 {
     return a->reached == b->reached && a->discarded == b->discarded && a->event == b->event &&
@@ -155,7 +146,11 @@ enum tutti_err tt_startup_tests_run(struct tt_rank *rank, struct tt_member *memb
         err = TUTTI_OK;
     }
     unit->kind->discard(unit, saved);
-    rollback_test_release(&stage);
+    tt_output_check_fini(&stage.sampling);
+    for (int i = 0; i < STEPS; i++) {
+        tt_signals_fini(&stage.first.outputs[i]);
+        tt_signals_fini(&stage.again.outputs[i]);
+    }
     unit->counts = counts;
     unit->back_to = INFINITY;
     return err;
@@ -256,16 +251,6 @@ static enum tutti_err undeclared_lay_out(struct undeclared_test *q, struct tt_ra
     return q->base ? TUTTI_OK : tt_fail_memory();
 }
 
-static void undeclared_release(struct undeclared_test *q)
-{
-    tt_signals_fini(&q->to_set);
-    tt_signals_fini(&q->to_get);
-    free(q->inputs);
-    free(q->values);
-    free(q->outputs);
-    free(q->base);
-}
-
 /* What an input is moved by: not beyond its bounds. */
 static double input_perturbation(const struct undeclared_test *q, uint32_t i)
 {
@@ -339,6 +324,11 @@ enum tutti_err tt_startup_tests_find_undeclared(struct tt_rank *rank, const stru
     enum tutti_err err = undeclared_lay_out(&q, rank, member);
     if (!err && q.output_count > 0)
         err = undeclared_try_steps(&q, h, output);
-    undeclared_release(&q);
+    tt_signals_fini(&q.to_set);
+    tt_signals_fini(&q.to_get);
+    free(q.inputs);
+    free(q.values);
+    free(q.outputs);
+    free(q.base);
     return err;
 }
