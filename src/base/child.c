@@ -26,11 +26,6 @@ void tt_child_release(void)
     pthread_rwlock_unlock(&children);
 }
 
-static bool is_confined(void)
-{
-    return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
-}
-
 /* Nothing that is printed there is wanted, and none of the program's handlers is to run. */
 static _Noreturn void child_main(void (*work)(void *context, int fd), void *context, unsigned seconds, int fd)
 {
@@ -78,7 +73,8 @@ bool tt_child_run(void (*work)(void *context, int fd), void *context, unsigned s
     char *bytes = NULL;
     *answer = NULL;
     *size = 0;
-    if (is_confined())
+    bool confined = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
+    if (confined)
         return false;
     pthread_rwlock_wrlock(&children);
     bool piped = pipe2(ends, O_CLOEXEC) == 0;

@@ -150,17 +150,6 @@ static bool remove_entries(struct fs_walk *walk)
     }
 }
 
-/* Back to the parent. The folder itself, if it is empty now, falls in the parent's next pass. */
-static void fs_leave_folder(struct fs_walk *walk)
-{
-    int depth = walk->depth--;
-    close(walk->fd[depth]);
-    if (depth == 0)
-        return;
-    walk->pass[depth - 1] |= walk->ever[depth];
-    (void)lseek(walk->fd[depth - 1], walk->resume[depth - 1], SEEK_SET);
-}
-
 int tt_fs_remove_tree(const char *path)
 {
     /* unlink() first: it takes files and links, and leaves folders alone. */
@@ -182,7 +171,13 @@ int tt_fs_remove_tree(const char *path)
             walk.ever[depth] = true;
             (void)lseek(walk.fd[depth], 0, SEEK_SET);
         } else {
-            fs_leave_folder(&walk);
+            /* Back to the parent, whose next pass removes this folder if it is empty now. */
+            close(walk.fd[depth]);
+            walk.depth--;
+            if (depth > 0) {
+                walk.pass[depth - 1] |= walk.ever[depth];
+                (void)lseek(walk.fd[depth - 1], walk.resume[depth - 1], SEEK_SET);
+            }
         }
     }
     return rmdir(path) == 0 || errno == ENOENT ? 0 : -1;
@@ -363,19 +358,14 @@ static char *fs_home_cache(void)
     return is_known ? fs_join_path(user.pw_dir, ".cache/tutti") : NULL;
 }
 
-static bool fs_is_own_folder(const char *folder)
-{
-    struct stat st;
-    return folder && tt_fs_make_folder(folder) && stat(folder, &st) == 0 && st.st_uid == geteuid();
-}
-
 char *tt_fs_own_cache(void)
 {
     for (int i = 0; i < 3; i++) {
         char *path = i == 0   ? tt_fs_user_cache()
                      : i == 1 ? fs_home_cache()
                               : fs_join_path(getenv("XDG_RUNTIME_DIR"), "tutti");
-        if (fs_is_own_folder(path))
+        struct stat st;
+        if (path && tt_fs_make_folder(path) && stat(path, &st) == 0 && st.st_uid == geteuid())
             return path;
         free(path);
     }

@@ -52,36 +52,31 @@ static enum tutti_err module_search_folders(char **path, const char *file, int a
     return TUTTI_OK;
 }
 
-static enum tutti_err module_find_or_fail(char **path, const struct tt_module *module)
-{
-    TRY(module_search_folders(path, module->file, R_OK));
-    if (!*path)
-        return tt_fail(TUTTI_ERR_LOAD,
-                       "%s is neither beside this program nor in lib/tutti: Tutti builds and installs it where %s is "
-                       "found (on Debian: %s)",
-                       module->file, module->library, module->build_package);
-    return TUTTI_OK;
-}
-
-static enum tutti_err module_load_symbol(void **symbol, const struct tt_module *module, const char *path)
-{
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return tt_fail(TUTTI_ERR_LOAD, "cannot load the module for %s: %s (on Debian, %s has its library)",
-                       module->library, dlerror(), module->run_package);
-    *symbol = dlsym(library, module->symbol);
-    /* It stays once it is here: the libraries that it uses may have threads. */
-    /* cppcheck-suppress resourceLeak */
-    return *symbol ? TUTTI_OK : tt_fail(TUTTI_ERR_LOAD, "'%s' is not a module of Tutti", path);
-}
-
 enum tutti_err tt_module_load(void **symbol, const struct tt_module *module, const char *path)
 {
     char *found = NULL;
-    if (!path)
-        TRY(module_find_or_fail(&found, module));
-    enum tutti_err err = module_load_symbol(symbol, module, path ? path : found);
+    if (!path) {
+        TRY(module_search_folders(&found, module->file, R_OK));
+        if (!found)
+            return tt_fail(
+                TUTTI_ERR_LOAD,
+                "%s is neither beside this program nor in lib/tutti: Tutti builds and installs it where %s is "
+                "found (on Debian: %s)",
+                module->file, module->library, module->build_package);
+        path = found;
+    }
+
+    /* A loaded module is never unloaded: the libraries that it uses may have threads. */
+    enum tutti_err err = TUTTI_OK;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    *symbol = library ? dlsym(library, module->symbol) : NULL;
+    if (!library)
+        err = tt_fail(TUTTI_ERR_LOAD, "cannot load the module for %s: %s (on Debian, %s has its library)",
+                      module->library, dlerror(), module->run_package);
+    else if (!*symbol)
+        err = tt_fail(TUTTI_ERR_LOAD, "'%s' is not a module of Tutti", path);
     free(found);
+    /* cppcheck-suppress resourceLeak */
     return err;
 }
 

@@ -11,22 +11,15 @@ enum tutti_err tt_rollback_list_add(struct tt_rollback_list *remembered, void *d
     return tt_rollback_list_add_of(remembered, TUTTI_OF_ALL, data, size);
 }
 
-/* The list of these, made if there is none; NULL when memory is out. */
-static struct tt_rollback_range *rollback_list_of(struct tt_rollback_list *remembered, int64_t of)
+enum tutti_err tt_rollback_list_add_of(struct tt_rollback_list *remembered, int64_t of, void *data, size_t size)
 {
     size_t number = (size_t)(of - TUTTI_OF_RANK);
     if (!tt_vector_reserve(&remembered->lists, &remembered->list_room, number + 1, sizeof *remembered->lists))
-        return NULL;
+        return tt_fail_memory();
     while (remembered->list_count <= number)
         remembered->lists[remembered->list_count++] = (struct tt_rollback_range){0};
-    return &remembered->lists[number];
-}
-
-enum tutti_err tt_rollback_list_add_of(struct tt_rollback_list *remembered, int64_t of, void *data, size_t size)
-{
-    struct tt_rollback_range *list = rollback_list_of(remembered, of);
-    if (!list ||
-        !tt_vector_reserve(&remembered->pieces, &remembered->room, remembered->count + 1, sizeof *remembered->pieces))
+    struct tt_rollback_range *list = &remembered->lists[number];
+    if (!tt_vector_reserve(&remembered->pieces, &remembered->room, remembered->count + 1, sizeof *remembered->pieces))
         return tt_fail_memory();
     remembered->pieces[remembered->count++] = (struct tt_rollback_piece){data, size, of, 0};
     if (list->last > 0)

@@ -71,37 +71,25 @@ static void tempdir_sweep_one(const char *base, int base_fd, const char *name)
     close(fd);
 }
 
-static void tempdir_sweep(const char *base)
+/* Called with the mutex held. */
+static enum tutti_err tempdir_make_root(void)
 {
-    DIR *folder = opendir(base);
-    if (!folder)
-        return;
-    for (struct dirent *entry; (entry = readdir(folder));)
-        if (tempdir_is_root_name(entry->d_name))
-            tempdir_sweep_one(base, dirfd(folder), entry->d_name);
-    closedir(folder);
-}
-
-/* The folder for temporary files, absolute: an FMU may change the working directory under us. */
-static enum tutti_err tempdir_find_base(char base[PATH_MAX])
-{
+    char base[PATH_MAX]; /* absolute: an FMU may change the working directory */
     const char *wanted = getenv("TMPDIR");
     wanted = wanted && *wanted ? wanted : "/tmp";
     if (!realpath(wanted, base))
         return tt_fail(TUTTI_ERR_IO, "no folder for temporary files at %s: %s; set TMPDIR to a folder that exists",
                        wanted, strerror(errno));
-    return TUTTI_OK;
-}
 
-/* Called with the mutex held. */
-static enum tutti_err tempdir_make_root(void)
-{
-    char base[PATH_MAX];
-    TRY(tempdir_find_base(base));
-    if (house.swept_by != getpid()) {
-        house.swept_by = getpid();
-        tempdir_sweep(base);
+    DIR *folder = house.swept_by != getpid() ? opendir(base) : NULL;
+    house.swept_by = getpid();
+    if (folder) {
+        for (struct dirent *entry; (entry = readdir(folder));)
+            if (tempdir_is_root_name(entry->d_name))
+                tempdir_sweep_one(base, dirfd(folder), entry->d_name);
+        closedir(folder);
     }
+
     int length = snprintf(house.path, sizeof house.path, "%s/tutti-%ld-XXXXXX", strcmp(base, "/") == 0 ? "" : base,
                           (long)getpid());
     /* 64: so that the folders in it fit too */
@@ -130,17 +118,6 @@ static void tempdir_drop_root(void)
         close(house.lock);
 }
 
-/* Called with the mutex held. A child of a fork closes its copy of the parent's lock; the parent's own stays. */
-static void tempdir_drop_inherited(void)
-{
-    pid_t owner = atomic_load(&house.owner);
-    if (owner == 0 || owner == getpid())
-        return;
-    if (house.lock >= 0)
-        close(house.lock);
-    atomic_store(&house.owner, 0);
-}
-
 /* Called with the mutex held; there is a house. */
 static enum tutti_err tempdir_make_folder(struct tt_tempdir *dir)
 {
@@ -166,7 +143,13 @@ enum tutti_err tt_tempdir_new(struct tt_tempdir **out)
         return tt_fail_memory();
     tt_child_hold();
     pthread_mutex_lock(&house.mutex);
-    tempdir_drop_inherited();
+    pid_t owner = atomic_load(&house.owner);
+    if (owner != 0 && owner != getpid()) {
+        /* A fork's child closes its copy of the parent's lock; the parent keeps its own. */
+        if (house.lock >= 0)
+            close(house.lock);
+        atomic_store(&house.owner, 0);
+    }
     enum tutti_err err = atomic_load(&house.owner) ? TUTTI_OK : tempdir_make_root();
     if (err == TUTTI_OK) {
         err = tempdir_make_folder(dir);

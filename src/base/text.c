@@ -184,11 +184,6 @@ bool tt_text_has_dashes(void)
     return atomic_load_explicit(&has_dashes, memory_order_relaxed);
 }
 
-static bool text_begins_word(const char *text, const char *at)
-{
-    return at == text || strchr(" ('", at[-1]) != NULL;
-}
-
 void tt_text_spell_options(char *text)
 {
     char *to = text;
@@ -198,8 +193,8 @@ void tt_text_spell_options(char *text)
     for (const char *from = text; *from; from++) {
         if (*from == '`')
             quoted = !quoted && strchr(from + 1, '`');
-        bool option = !quoted && from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z' &&
-                      text_begins_word(text, from);
+        bool begins_word = from == text || strchr(" ('", from[-1]);
+        bool option = begins_word && !quoted && from[0] == '-' && from[1] == '-' && from[2] >= 'a' && from[2] <= 'z';
         from += option ? 2 : 0;
         *to++ = *from;
     }

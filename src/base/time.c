@@ -112,23 +112,18 @@ bool tt_time_fraction_of(double value, struct tt_fraction *out)
     return false;
 }
 
-/* Both as parts of one resolution; false: that, or their sum, has more than 64 bits. */
-static bool time_add_fraction(struct tt_fraction *to, struct tt_fraction by)
+void tt_time_instant_move_far(struct tt_instant *instant, struct tt_fraction by)
 {
+    struct tt_fraction *to = &instant->after;
     uint64_t divisor = time_common_divisor(to->resolution, by.resolution), resolution, counter, other;
+    /* Both as parts of one resolution, unless that or their sum has more than 64 bits. */
     if (__builtin_mul_overflow(to->resolution, by.resolution / divisor, &resolution) ||
         __builtin_mul_overflow(to->counter, by.resolution / divisor, &counter) ||
         __builtin_mul_overflow(by.counter, to->resolution / divisor, &other) ||
-        __builtin_add_overflow(counter, other, &counter))
-        return false;
-    *to = (struct tt_fraction){counter, resolution};
-    return true;
-}
-
-void tt_time_instant_move_far(struct tt_instant *instant, struct tt_fraction by)
-{
-    if (time_add_fraction(&instant->after, by))
-        return;
-    instant->base = tt_time_of_instant(instant);
-    instant->after = by;
+        __builtin_add_overflow(counter, other, &counter)) {
+        instant->base = tt_time_of_instant(instant);
+        *to = by;
+    } else {
+        *to = (struct tt_fraction){counter, resolution};
+    }
 }

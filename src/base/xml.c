@@ -111,37 +111,15 @@ unsigned tt_xml_line(struct tt_xml *xml)
     return xml->line_begin - xml_count_newlines(input + offset, before);
 }
 
-static void xml_set_buffer(struct tt_xml *xml, const char *buffer, size_t length)
-{
-    xml->begin += xml->length;
-    xml->buffer = buffer;
-    xml->length = length;
-    xml->counted = 0;
-    xml->line_begin = xml->line;
-}
-
-static void xml_finish_buffer(struct tt_xml *xml)
-{
-    xml->line += xml_count_newlines(xml->buffer + xml->counted, xml->length - xml->counted);
-    xml->counted = xml->length;
-}
-
-TUTTI_PRINTF(4, 0)
-static enum tutti_err xml_fail_at(const char *file, unsigned line, enum tutti_err err, const char *format, va_list args)
-{
-    char text[1024];
-    vsnprintf(text, sizeof text, format, args);
-    tt_text_make_printable(text);
-    return tt_fail(err, "%s:%u: %s", file, line, text);
-}
-
 enum tutti_err tt_xml_fail(struct tt_xml *xml, enum tutti_err err, const char *format, ...)
 {
+    char text[1024];
     va_list args;
     va_start(args, format);
-    xml_fail_at(xml->file, tt_xml_line(xml), err, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return err;
+    tt_text_make_printable(text);
+    return tt_fail(err, "%s:%u: %s", xml->file, tt_xml_line(xml), text);
 }
 
 static void xml_stop(struct tt_xml *xml, enum tutti_err err)
@@ -250,11 +228,16 @@ static enum tutti_err xml_read_all(struct tt_xml *xml, struct tt_byte_source *re
         enum tutti_err err = reader->read(reader->context, buffer, size, &got);
         if (err != TUTTI_OK)
             return tt_fail_context(err, "%s", xml->file);
-        xml_set_buffer(xml, buffer, got);
+        xml->begin += xml->length;
+        xml->buffer = buffer;
+        xml->length = got;
+        xml->counted = 0;
+        xml->line_begin = xml->line;
         xml->moved = false;
         if (XML_ParseBuffer(xml->parser, (int)got, got == 0) != XML_STATUS_OK)
             return xml_parse_error(xml);
-        xml_finish_buffer(xml);
+        xml->line += xml_count_newlines(xml->buffer + xml->counted, xml->length - xml->counted);
+        xml->counted = xml->length;
         if (got == 0)
             return TUTTI_OK;
         /* A tag that spans many buffers is scanned from its beginning each time: larger and larger ones keep the sum

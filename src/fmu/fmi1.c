@@ -49,18 +49,6 @@ static const char *fmi1_get_version(const struct tt_library *library)
     return f->fmiGetVersion ? f->fmiGetVersion() : NULL;
 }
 
-static enum tt_fmi_status fmi1_set_converted(struct tt_instance *in, enum tt_type type, const uint32_t *references,
-                                             size_t count, const void *values)
-{
-    bool boolean = type == TUTTI_TYPE_BOOLEAN;
-    const void *own = boolean ? (void *)tt_fmi_convert_to_char(in, values, count)
-                              : (void *)tt_fmi_convert_to_int(in, type, values, count);
-    if (!own)
-        return TUTTI_STATUS_MEMORY;
-    return boolean ? CALL_FMU(fmi1_functions, in, fmiSetBoolean, references, count, own)
-                   : CALL_FMU(fmi1_functions, in, fmiSetInteger, references, count, own);
-}
-
 static enum tt_fmi_status fmi1_set(struct tt_instance *in, enum tt_type type, const uint32_t *references, size_t count,
                                    const void *values, size_t value_count)
 {
@@ -69,8 +57,16 @@ static enum tt_fmi_status fmi1_set(struct tt_instance *in, enum tt_type type, co
     case TUTTI_TYPE_FLOAT64: return CALL_FMU(fmi1_functions, in, fmiSetReal, references, count, values);
     case TUTTI_TYPE_INT32: return CALL_FMU(fmi1_functions, in, fmiSetInteger, references, count, values);
     case TUTTI_TYPE_STRING: return CALL_FMU(fmi1_functions, in, fmiSetString, references, count, values);
-    default: return fmi1_set_converted(in, type, references, count, values);
+    default: break;
     }
+
+    bool boolean = type == TUTTI_TYPE_BOOLEAN;
+    const void *own = boolean ? (void *)tt_fmi_convert_to_char(in, values, count)
+                              : (void *)tt_fmi_convert_to_int(in, type, values, count);
+    if (!own)
+        return TUTTI_STATUS_MEMORY;
+    return boolean ? CALL_FMU(fmi1_functions, in, fmiSetBoolean, references, count, own)
+                   : CALL_FMU(fmi1_functions, in, fmiSetInteger, references, count, own);
 }
 
 static enum tt_fmi_status fmi1_get_converted(struct tt_instance *in, enum tt_type type, const uint32_t *references,
@@ -258,12 +254,6 @@ static struct tt_discrete_update fmi1_discrete_of(const fmiEventInfo *info)
 /* No FMU writes this into a Boolean. */
 enum { UNTOLD = 0x55 };
 
-static bool fmi1_check_reported(const fmiEventInfo *info)
-{
-    return info->iterationConverged != UNTOLD || info->upcomingTimeEvent != UNTOLD ||
-           info->stateValuesChanged != UNTOLD || info->terminateSimulation != UNTOLD;
-}
-
 static void fmi1_set_if_unreported(fmiBoolean *value, fmiBoolean instead)
 {
     if (*value == UNTOLD)
@@ -277,7 +267,8 @@ static enum tt_fmi_status fmi1_initialize_model(struct tt_instance *in)
     fmiEventInfo info = {UNTOLD, UNTOLD, UNTOLD, UNTOLD, UNTOLD, 0};
     enum tt_fmi_status status =
         CALL_FMU(fmi1_functions, in, fmiInitialize, in->setup.has_tolerance, in->setup.tolerance, &info);
-    in->initial.outdated = !fmi1_check_reported(&info);
+    in->initial.outdated = info.iterationConverged == UNTOLD && info.upcomingTimeEvent == UNTOLD &&
+                           info.stateValuesChanged == UNTOLD && info.terminateSimulation == UNTOLD;
     fmi1_set_if_unreported(&info.iterationConverged, fmiTrue);
     fmi1_set_if_unreported(&info.stateValueReferencesChanged, fmiFalse);
     fmi1_set_if_unreported(&info.stateValuesChanged, fmiFalse);

@@ -97,16 +97,6 @@ static enum tt_fmi_status fmi2_exit_initialization(struct tt_instance *in)
     return CALL_FMU(fmi2_functions, in, fmi2ExitInitializationMode);
 }
 
-static enum tt_fmi_status fmi2_set_converted(struct tt_instance *in, enum tt_type type, const uint32_t *references,
-                                             size_t count, const void *values)
-{
-    const int *wide = tt_fmi_convert_to_int(in, type, values, count);
-    if (!wide)
-        return TUTTI_STATUS_MEMORY;
-    return type == TUTTI_TYPE_BOOLEAN ? CALL_FMU(fmi2_functions, in, fmi2SetBoolean, references, count, wide)
-                                      : CALL_FMU(fmi2_functions, in, fmi2SetInteger, references, count, wide);
-}
-
 static enum tt_fmi_status fmi2_set(struct tt_instance *in, enum tt_type type, const uint32_t *references, size_t count,
                                    const void *values, size_t value_count)
 {
@@ -115,8 +105,14 @@ static enum tt_fmi_status fmi2_set(struct tt_instance *in, enum tt_type type, co
     case TUTTI_TYPE_FLOAT64: return CALL_FMU(fmi2_functions, in, fmi2SetReal, references, count, values);
     case TUTTI_TYPE_INT32: return CALL_FMU(fmi2_functions, in, fmi2SetInteger, references, count, values);
     case TUTTI_TYPE_STRING: return CALL_FMU(fmi2_functions, in, fmi2SetString, references, count, values);
-    default: return fmi2_set_converted(in, type, references, count, values);
+    default: break;
     }
+
+    const int *wide = tt_fmi_convert_to_int(in, type, values, count);
+    if (!wide)
+        return TUTTI_STATUS_MEMORY;
+    return type == TUTTI_TYPE_BOOLEAN ? CALL_FMU(fmi2_functions, in, fmi2SetBoolean, references, count, wide)
+                                      : CALL_FMU(fmi2_functions, in, fmi2SetInteger, references, count, wide);
 }
 
 static enum tt_fmi_status fmi2_get_converted(struct tt_instance *in, enum tt_type type, const uint32_t *references,

@@ -52,16 +52,6 @@ static const char *fmi3_get_version(const struct tt_library *library)
     return f->fmi3GetVersion ? f->fmi3GetVersion() : NULL;
 }
 
-static void *fmi3_instantiate_co_simulation(struct tt_instance *in, const char *token, const char *resources)
-{
-    const struct tt_instance_options *options = &in->options;
-    bool intermediate = options->intermediate_update && (in->library->can & TUTTI_CAN_INTERMEDIATE);
-    return fmi3_functions(in)->fmi3InstantiateCoSimulation(
-        options->name, token, resources, false, in->logging_on, in->event_mode, options->early_return,
-        intermediate ? options->intermediate : NULL, intermediate ? options->intermediate_count : 0, in,
-        fmi3_log_message, intermediate ? fmi3_intermediate_update : NULL);
-}
-
 static void fmi3_clock_update(fmi3InstanceEnvironment environment)
 {
     struct tt_fmu_callback called = tt_fmu_callbacks_enter(environment);
@@ -83,8 +73,14 @@ static void *fmi3_instantiate(struct tt_instance *in)
 {
     const char *token = in->library->desc->token ? in->library->desc->token : "";
     const char *resources = in->library->has_resources ? in->library->resources : NULL;
-    if (in->library->kind == TUTTI_CS)
-        return fmi3_instantiate_co_simulation(in, token, resources);
+    if (in->library->kind == TUTTI_CS) {
+        const struct tt_instance_options *options = &in->options;
+        bool intermediate = options->intermediate_update && (in->library->can & TUTTI_CAN_INTERMEDIATE);
+        return fmi3_functions(in)->fmi3InstantiateCoSimulation(
+            options->name, token, resources, false, in->logging_on, in->event_mode, options->early_return,
+            intermediate ? options->intermediate : NULL, intermediate ? options->intermediate_count : 0, in,
+            fmi3_log_message, intermediate ? fmi3_intermediate_update : NULL);
+    }
     if (in->library->kind == TUTTI_SE)
         return fmi3_functions(in)->fmi3InstantiateScheduledExecution(
             in->options.name, token, resources, false, in->logging_on, in, fmi3_log_message, fmi3_clock_update,

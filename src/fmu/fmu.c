@@ -11,15 +11,6 @@
 #include "fmu/process/forked.h"
 #include "fmu/instance.h"
 
-static enum tutti_err read_description(struct tt_fmu *fmu, struct tt_findings *findings)
-{
-    struct tt_byte_source reader;
-    TRY(tt_archive_open_entry(fmu->archive, "modelDescription.xml", &reader));
-    enum tutti_err err = tt_description_read(&fmu->desc, fmu->description, &reader, findings);
-    tt_archive_close_entry(fmu->archive);
-    return err;
-}
-
 /* Messages name the file as it lies on the disk; people know it by another name. */
 static enum tutti_err fmu_rename_in_message(enum tutti_err err, const char *path, const char *shown)
 {
@@ -38,16 +29,6 @@ static enum tutti_err fmu_rename_in_message(enum tutti_err err, const char *path
     return err;
 }
 
-static void report_repeats(const struct tt_fmu *fmu, struct tt_findings *findings)
-{
-    const char *first;
-    size_t count = tt_archive_count_repeats(fmu->archive, &first);
-    if (count > 0)
-        tt_findings_add(findings, TUTTI_FINDING_WARNING, fmu->path, 0,
-                        "the archive has '%s'%s twice, with the same content; pack it again",
-                        tt_text_excerpt(first).text, count > 1 ? " and other files" : "");
-}
-
 static enum tutti_err fmu_open_fmu(struct tt_fmu *fmu, const char *path, const char *shown,
                                    struct tt_findings *findings)
 {
@@ -63,8 +44,18 @@ static enum tutti_err fmu_open_fmu(struct tt_fmu *fmu, const char *path, const c
     if (!tt_archive_has(fmu->archive, "modelDescription.xml"))
         return tt_fail(TUTTI_ERR_FORMAT, "%s: no modelDescription.xml at the top of the archive; this is no FMU",
                        shown);
-    report_repeats(fmu, findings);
-    return read_description(fmu, findings);
+    const char *first;
+    size_t count = tt_archive_count_repeats(fmu->archive, &first);
+    if (count > 0)
+        tt_findings_add(findings, TUTTI_FINDING_WARNING, fmu->path, 0,
+                        "the archive has '%s'%s twice, with the same content; pack it again",
+                        tt_text_excerpt(first).text, count > 1 ? " and other files" : "");
+
+    struct tt_byte_source reader;
+    TRY(tt_archive_open_entry(fmu->archive, "modelDescription.xml", &reader));
+    err = tt_description_read(&fmu->desc, fmu->description, &reader, findings);
+    tt_archive_close_entry(fmu->archive);
+    return err;
 }
 
 enum tutti_err tt_fmu_open_as(struct tt_fmu **out, const char *path, const char *shown, struct tt_findings *findings)
@@ -244,17 +235,6 @@ static void fmu_report_warning(void *context, enum tutti_log_level level, const 
     tt_findings_add(context, TUTTI_FINDING_WARNING, origin, 0, "%s", text);
 }
 
-static enum tutti_err fmu_check_library(struct tt_fmu *fmu, enum tt_interface_kind kind, bool loads,
-                                        const struct tutti_log *log)
-{
-    struct tt_library *library = NULL;
-    if (!loads)
-        return tt_binary_inspect(fmu->archive, fmu->path, fmu->desc, kind, log);
-    TRY(fmu_load_library(fmu, kind, log, &library));
-    tt_library_free(library);
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_fmu_check(struct tt_fmu *fmu, bool loads, struct tt_findings *flaws, struct tt_findings *findings)
 {
     TRY(tt_description_check(fmu->desc, fmu->description, flaws));
@@ -263,7 +243,12 @@ enum tutti_err tt_fmu_check(struct tt_fmu *fmu, bool loads, struct tt_findings *
     for (int kind = 0; kind < TUTTI_INTERFACE_COUNT; kind++) {
         if (!fmu->desc->interfaces[kind].present)
             continue;
-        enum tutti_err err = fmu_check_library(fmu, (enum tt_interface_kind)kind, loads, &log);
+        struct tt_library *library = NULL;
+        enum tutti_err err =
+            loads ? fmu_load_library(fmu, (enum tt_interface_kind)kind, &log, &library)
+                  : tt_binary_inspect(fmu->archive, fmu->path, fmu->desc, (enum tt_interface_kind)kind, &log);
+        if (loads && !err)
+            tt_library_free(library);
         if (err == TUTTI_ERR_MEMORY)
             return err;
         if (err) {

@@ -4,19 +4,15 @@
 #include "fmu/fmi_call.h"
 #include "fmu/instance.h"
 
-/* FMI lets an FMU that returned Error be read and freed only (I3), and has Discard for a point at which it cannot be
- * evaluated. Many FMUs return Error for such a point, too (the square root of a state that the solver tried below 0), and
- * go on at another one as if nothing had been. Of the calls that only ask, and change nothing, Error is therefore taken for
- * Discard; an FMU that means it says so in the next call. */
-static bool error_means_discard(enum tt_fmi_call call)
-{
-    return call == TUTTI_CALL_GET_DERIVATIVES || call == TUTTI_CALL_GET_INDICATORS;
-}
-
 static enum tutti_err model_exchange_conclude_unusual(struct tt_instance *in, enum tt_fmi_call call,
                                                       enum tt_fmi_status status, bool *discarded)
 {
-    bool refused = status == TUTTI_STATUS_ERROR && error_means_discard(call);
+    /* After Error, FMI allows an FMU only to be read and freed (I3); Discard marks a point at which it cannot be
+     * evaluated. Many FMUs return Error for such a point, too (the square root of a state that the solver tried below
+     * 0), and work at the next point. Error from a call that only reads is therefore handled as Discard; if the FMU
+     * has failed, its next call returns Error again. */
+    bool reads = call == TUTTI_CALL_GET_DERIVATIVES || call == TUTTI_CALL_GET_INDICATORS;
+    bool refused = status == TUTTI_STATUS_ERROR && reads;
     if (status != TUTTI_STATUS_DISCARD && !refused)
         return tt_fmi_call_handle_status(in, call, status);
     if (refused && !in->refusal)

@@ -13,15 +13,6 @@
  * FMI 1.0 Co-Simulation section 3.2.1 (canRejectSteps) and fmiDoStep (newStep): a step that is not new is the last one once more, with other
  * inputs or another size. So the only point to go back to is where the last step began, and nothing can be read there. */
 
-static enum tutti_err saved_state_record(struct tt_instance *in, struct tt_saved_state *saved)
-{
-    bool between = in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET;
-    if (!between)
-        return tt_fmi_call_fail_forbidden(in, TUTTI_CALL_GET_STATE);
-    *saved = (struct tt_saved_state){.steps = in->steps, .state = in->state, .time = in->time};
-    return TUTTI_OK;
-}
-
 static enum tutti_err saved_state_reject(struct tt_instance *in, const struct tt_saved_state *saved)
 {
     if (in->steps > saved->steps + 1 || in->steps < saved->steps)
@@ -41,8 +32,12 @@ static enum tutti_err saved_state_reject(struct tt_instance *in, const struct tt
 enum tutti_err tt_saved_state_save(struct tt_instance *in, struct tt_saved_state *saved)
 {
     TRY(tt_fmi_call_require(in, TUTTI_CAN_STATE, "saved states (canGetAndSetFMUstate)"));
-    if (in->options.rejects)
-        return saved_state_record(in, saved);
+    if (in->options.rejects) {
+        if (in->state != TUTTI_STATE_STEP && in->state != TUTTI_STATE_STEP_SET)
+            return tt_fmi_call_fail_forbidden(in, TUTTI_CALL_GET_STATE);
+        *saved = (struct tt_saved_state){.steps = in->steps, .state = in->state, .time = in->time};
+        return TUTTI_OK;
+    }
     CALL(in, TUTTI_CALL_GET_STATE, get_state, in, &saved->handle);
     saved->state = in->state;
     saved->time = in->time;

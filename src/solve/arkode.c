@@ -5,7 +5,7 @@
  * (2023). What ARKODE 5.4 (SUNDIALS 6.4) leaves to its caller:
  * - A point without a value ends an explicit step for good, so the step is begun anew with a quarter of its size.
  * - At a stop ARKODE gives the states of its dense output. With degree 1 that is the end of the step, to the bit; with
- *   Lagrange's, which dirk has, it may be the one before if a step is short: see arkode_copy_end().
+ *   Lagrange's, which dirk has, it may be the one before if a step is short: see arkode_step().
  * - Dense output: that of ARKODE is of order 5 at best and, for stiff problems, of order 1 after a restart; it evaluates f
  *   at every call. arkode.c has what the methods can give.
  * - ERKStep takes the last stage of a method for its first in the next step if c_s = 1. That is right for dopri5 (and
@@ -343,29 +343,6 @@ static enum tutti_err arkode_evolve(struct tt_arkode *ark, double limit, double 
     }
 }
 
-/* The states at a stop. dirk is stiffly accurate: they are those of its last stage. */
-static void arkode_copy_end(struct tt_arkode *ark)
-{
-    const struct tt_arkode_dense *dense = ark->method->dense;
-    if (dense == &tt_arkode_dense_stages)
-        memcpy(ark->sundials.x, tt_arkode_kept(ark, dense->kept, dense->kept - 1),
-               ark->sundials.base.ode->count * sizeof(double));
-}
-
-/* Notes what the next step needs of this one. */
-static void arkode_finish_step(struct tt_arkode *ark, double limit, unsigned long failures)
-{
-    const struct tt_solver *solver = &ark->sundials.base;
-    const struct tt_arkode_dense *dense = ark->method->dense;
-    double h = 0;
-    (void)ark->method->stepper->get_last_step(ark->memory, &h);
-    bool cut_short = solver->t == limit && solver->counts.error_failures == failures;
-    ark->h = cut_short ? fmax(ark->h, h) : h;
-    ark->reached = solver->t;
-    if (dense->end)
-        dense->end(ark, h);
-}
-
 static enum tutti_err arkode_step(struct tt_solver *solver, double limit, double *x)
 {
     struct tt_arkode *ark = (struct tt_arkode *)solver;
@@ -393,10 +370,19 @@ static enum tutti_err arkode_step(struct tt_solver *solver, double limit, double
         ark->reached = limit;
         return TUTTI_OK;
     }
-    if (t == limit)
-        arkode_copy_end(ark);
+    /* dirk is stiffly accurate: its states at a stop are those of its last stage. */
+    const struct tt_arkode_dense *dense = ark->method->dense;
+    if (t == limit && dense == &tt_arkode_dense_stages)
+        memcpy(sundials->x, tt_arkode_kept(ark, dense->kept, dense->kept - 1), size);
     TRY(tt_sundials_finish_step(sundials, t, ark->h, x));
-    arkode_finish_step(ark, limit, failures);
+
+    double last = 0;
+    (void)ark->method->stepper->get_last_step(ark->memory, &last);
+    bool cut_short = solver->t == limit && solver->counts.error_failures == failures;
+    ark->h = cut_short ? fmax(ark->h, last) : last;
+    ark->reached = solver->t;
+    if (dense->end)
+        dense->end(ark, last);
     return TUTTI_OK;
 }
 

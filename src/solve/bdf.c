@@ -82,12 +82,6 @@ static const double rate_fade = 0.3;          /* of the rate seen in earlier ite
 static const double divergence = 2;           /* of corrections */
 static const double share_of_tolerance = 0.1; /* of the equation's error in that of the step */
 
-static bool bdf_is_setup_due(const struct bdf *bdf, double gamma)
-{
-    const struct bdf_memory *m = &bdf->m;
-    return !m->has_lu || m->lu_age >= LU_AGE || fabs(gamma / m->gamma - 1) > gamma_change;
-}
-
 static enum tutti_err bdf_factorise(struct bdf *bdf, double gamma, bool *singular)
 {
     struct bdf_memory *m = &bdf->m;
@@ -183,7 +177,7 @@ static enum tutti_err bdf_solve_step(struct bdf *bdf, double t, const struct tt_
     struct bdf_memory *m = &bdf->m;
     size_t bytes = solver->ode->count * sizeof(double);
     double gamma = bdf->array.h / step->l[1];
-    bool due = trust != TRUST || bdf_is_setup_due(bdf, gamma);
+    bool due = trust != TRUST || !m->has_lu || m->lu_age >= LU_AGE || fabs(gamma / m->gamma - 1) > gamma_change;
     if (!m->has_jacobian || m->jacobian_age > JACOBIAN_AGE)
         trust = REEVALUATE;
     if (!due || trust != REEVALUATE)

@@ -37,25 +37,6 @@ static int cvode_jacobian_product(N_Vector vector, N_Vector product, realtype t,
     return tt_sundials_product(data, t, x, vector, product, scratch);
 }
 
-static enum tutti_err cvode_start_newton(struct cvode *cvode)
-{
-    struct tt_sundials *sundials = &cvode->sundials;
-    TRY(tt_sundials_start_linear(sundials, sundials->base.ode, sundials->states));
-    TRY(tt_sundials_check(sundials, CVodeSetLinearSolver(cvode->memory, sundials->linear, sundials->matrix)));
-    if (sundials->matrix)
-        return tt_sundials_check(sundials, CVodeSetLinSysFn(cvode->memory, cvode_linear_system));
-    return tt_sundials_check(sundials, CVodeSetJacTimes(cvode->memory, NULL, cvode_jacobian_product));
-}
-
-static enum tutti_err cvode_start_iteration(struct cvode *cvode)
-{
-    struct tt_sundials *sundials = &cvode->sundials;
-    cvode->iteration = SUNNonlinSol_FixedPoint(sundials->states, 0, sundials->context);
-    if (!cvode->iteration)
-        return tt_fail_memory();
-    return tt_sundials_check(sundials, CVodeSetNonlinearSolver(cvode->memory, cvode->iteration));
-}
-
 enum tutti_err tt_cvode_check_predictor(const struct tt_solver *solver)
 {
     if (solver->options.predictor < TUTTI_PREDICTOR_CORRECT_1)
@@ -86,7 +67,18 @@ static enum tutti_err cvode_start(struct tt_solver *solver)
     flag = flag ? flag : CVodeSetMaxErrTestFails(cvode->memory, ATTEMPTS_MAX);
     flag = flag ? flag : CVodeSetMaxConvFails(cvode->memory, ATTEMPTS_MAX);
     TRY(tt_sundials_check(sundials, flag));
-    return stiff ? cvode_start_newton(cvode) : cvode_start_iteration(cvode);
+    if (!stiff) {
+        cvode->iteration = SUNNonlinSol_FixedPoint(sundials->states, 0, sundials->context);
+        if (!cvode->iteration)
+            return tt_fail_memory();
+        return tt_sundials_check(sundials, CVodeSetNonlinearSolver(cvode->memory, cvode->iteration));
+    }
+
+    TRY(tt_sundials_start_linear(sundials, sundials->base.ode, sundials->states));
+    TRY(tt_sundials_check(sundials, CVodeSetLinearSolver(cvode->memory, sundials->linear, sundials->matrix)));
+    if (sundials->matrix)
+        return tt_sundials_check(sundials, CVodeSetLinSysFn(cvode->memory, cvode_linear_system));
+    return tt_sundials_check(sundials, CVodeSetJacTimes(cvode->memory, NULL, cvode_jacobian_product));
 }
 
 static void cvode_finish(struct tt_solver *solver)

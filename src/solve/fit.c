@@ -180,13 +180,6 @@ static bool fit_step_is_short(const struct least_squares_search *s)
     return is;
 }
 
-static void fit_accept_step(struct least_squares_search *s, double cost)
-{
-    memcpy(s->x, s->trial, s->n * sizeof *s->x);
-    memcpy(s->r, s->trial_r, s->m * sizeof *s->r);
-    s->cost = cost;
-}
-
 /* Tries steps, each shorter than the one before, until one is good. *over: there is none, or it changes nothing any more. */
 static enum tutti_err fit_improve(struct least_squares_search *s, bool *over)
 {
@@ -209,7 +202,9 @@ static enum tutti_err fit_improve(struct least_squares_search *s, bool *over)
             double gain = predicted > 0 ? (s->cost - cost) / predicted : 0, change = (s->cost - cost) / s->cost;
             s->mu *= fmax(1.0 / 3, 1 - pow(2 * gain - 1, 3)); /* Nielsen */
             s->raise = 2;
-            fit_accept_step(s, cost);
+            memcpy(s->x, s->trial, s->n * sizeof *s->x);
+            memcpy(s->r, s->trial_r, s->m * sizeof *s->r);
+            s->cost = cost;
             *over = change < SMALL_CHANGE || s->cost == 0;
             return TUTTI_OK;
         }

@@ -71,17 +71,6 @@ static enum tutti_err implicit_euler_restart(struct tt_solver *solver, double t,
     return TUTTI_OK;
 }
 
-/* The derivatives at the point of the iteration. */
-static enum tt_eval implicit_euler_evaluate(struct implicit_euler *euler, double t,
-                                            struct implicit_euler_attempt *attempt)
-{
-    struct tt_solver *solver = &euler->base;
-    attempt->eval = tt_solver_rhs(solver, t, euler->point, euler->dx);
-    if (attempt->eval == TUTTI_EVAL_NO_VALUE)
-        attempt->worst = tt_solver_blame(solver, euler->begin, euler->point, euler->dx);
-    return attempt->eval;
-}
-
 static enum tutti_err implicit_euler_renew_jacobian(struct implicit_euler *euler, double t, double h,
                                                     struct implicit_euler_attempt *attempt, bool *singular)
 {
@@ -106,7 +95,10 @@ static enum tutti_err implicit_euler_solve(struct implicit_euler *euler, double 
     memcpy(euler->point, euler->begin, n * sizeof(double));
     for (int iteration = 0; iteration < ITERATIONS_MAX && !attempt->converged; iteration++) {
         bool singular = false;
-        if (implicit_euler_evaluate(euler, end, attempt))
+        attempt->eval = tt_solver_rhs(solver, end, euler->point, euler->dx);
+        if (attempt->eval == TUTTI_EVAL_NO_VALUE)
+            attempt->worst = tt_solver_blame(solver, euler->begin, euler->point, euler->dx);
+        if (attempt->eval)
             return TUTTI_OK;
         if (full || iteration == 0)
             TRY(implicit_euler_renew_jacobian(euler, end, h, attempt, &singular));

@@ -73,15 +73,6 @@ struct tt_kinsol {
     void *kinsol;
 };
 
-static enum tutti_err kinsol_check_size(const struct tt_fixed_point *problem)
-{
-    const size_t limit = problem->pattern || problem->krylov ? INT32_MAX : 20000; /* two matrices of 3 GB */
-    size_t n = problem->n;
-    return n == 0 || n > limit
-               ? tt_fail(TUTTI_ERR_LIMIT, "%zu equations at once; Newton's method takes 1 to %zu", n, limit)
-               : TUTTI_OK;
-}
-
 static enum tutti_err kinsol_check_arguments(const struct tt_fixed_point *problem,
                                              const struct tt_kinsol_options *options, const double *x)
 {
@@ -398,7 +389,9 @@ void tt_kinsol_free(struct tt_kinsol *newton)
 enum tutti_err tt_kinsol_new(struct tt_kinsol **out, const struct tt_fixed_point *problem)
 {
     *out = NULL;
-    TRY(kinsol_check_size(problem));
+    const size_t limit = problem->pattern || problem->krylov ? INT32_MAX : 20000; /* two matrices of 3 GB */
+    if (problem->n == 0 || problem->n > limit)
+        return tt_fail(TUTTI_ERR_LIMIT, "%zu equations at once; Newton's method takes 1 to %zu", problem->n, limit);
     struct tt_kinsol *newton = calloc(1, sizeof *newton);
     if (!newton)
         return tt_fail_memory();
@@ -484,12 +477,6 @@ static void kinsol_fill_dense(struct tt_kinsol *newton)
         }
 }
 
-/* Of the Jacobian of the last iteration: I - DL. Scaled, so that units do not matter; destroys it. */
-static double kinsol_distance_to_singular(struct tt_kinsol *newton)
-{
-    return newton->jacobian ? tt_lu_distance_to_singular(newton->jacobian, newton->n) : NAN;
-}
-
 /* Is the gradient of the sum of squares zero, or nearly, relative to that sum and to the unknowns' sizes? (Dennis and
  * Schnabel, section 7.2, algorithm A7.2.3, which asks for 1e-3; the Jacobian may be of the iterate before.) */
 static bool kinsol_is_at_minimum(const struct tt_kinsol *newton)
@@ -525,7 +512,8 @@ static enum tutti_err kinsol_fail_unsolved(struct tt_kinsol *newton, int flag)
         return tt_fail_memory();
     kinsol_fill_dense(newton);
     bool stuck = kinsol_is_at_minimum(newton);
-    double distance = kinsol_distance_to_singular(newton);
+    /* The Jacobian of the last iteration, I - DL, scaled, so that units of measure do not matter; destroys it. */
+    double distance = newton->jacobian ? tt_lu_distance_to_singular(newton->jacobian, newton->n) : NAN;
     newton->counts.distance = isnan(distance) ? 0 : fmax(distance, DBL_EPSILON);
     double noise = newton->problem->distance > 0 ? newton->problem->distance
                    : newton->problem->jacobian   ? DBL_EPSILON

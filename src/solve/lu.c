@@ -137,16 +137,6 @@ static enum tutti_err lu_fail_klu(const klu_common *common, size_t count)
                    common->status);
 }
 
-static enum tutti_err lu_sparse_analyse(struct lu_sparse *lu, const struct tt_pattern *pattern)
-{
-    TRY(tt_pattern_shifted_init(&lu->shifted, pattern));
-    lu->values = malloc((tt_pattern_entries(&lu->shifted.pattern) * lu->parts + 1) * sizeof *lu->values);
-    if (!lu->values)
-        return tt_fail_memory();
-    lu->order = klu_analyze((int)lu->count, lu->shifted.pattern.starts, lu->shifted.pattern.rows, &lu->common);
-    return lu->order ? TUTTI_OK : lu_fail_klu(&lu->common, lu->count);
-}
-
 static void lu_sparse_free(struct lu_sparse *lu)
 {
     if (!lu)
@@ -169,7 +159,15 @@ static enum tutti_err lu_sparse_new(struct lu_sparse **out, const struct tt_patt
     lu->parts = complex_shift ? 2 : 1;
     lu->count = (size_t)pattern->column_count;
     lu->entries = tt_pattern_entries(pattern);
-    enum tutti_err err = lu_sparse_analyse(lu, pattern);
+    enum tutti_err err = tt_pattern_shifted_init(&lu->shifted, pattern);
+    if (!err) {
+        lu->values = malloc((tt_pattern_entries(&lu->shifted.pattern) * lu->parts + 1) * sizeof *lu->values);
+        err = lu->values ? TUTTI_OK : tt_fail_memory();
+    }
+    if (!err) {
+        lu->order = klu_analyze((int)lu->count, lu->shifted.pattern.starts, lu->shifted.pattern.rows, &lu->common);
+        err = lu->order ? TUTTI_OK : lu_fail_klu(&lu->common, lu->count);
+    }
     if (err) {
         lu_sparse_free(lu);
         return err;
@@ -225,11 +223,6 @@ static enum tutti_err lu_sparse_factor(struct lu_sparse *lu, const double *value
         lu->calls->factor(lu->shifted.pattern.starts, lu->shifted.pattern.rows, lu->values, lu->order, &lu->common);
     *singular = !lu->factors && lu->common.status == KLU_SINGULAR;
     return lu->factors || *singular ? TUTTI_OK : lu_fail_klu(&lu->common, lu->count);
-}
-
-static bool lu_sparse_reordered(const struct lu_sparse *lu)
-{
-    return lu->reordered;
 }
 
 static void lu_sparse_solve(struct lu_sparse *lu, double *right)
@@ -311,7 +304,7 @@ void tt_lu_forget(struct tt_lu *lu)
 
 bool tt_lu_reordered(const struct tt_lu *lu)
 {
-    return !lu->sparse || lu_sparse_reordered(lu->sparse);
+    return !lu->sparse || lu->sparse->reordered;
 }
 
 void tt_lu_solve(struct tt_lu *lu, double *re, double *im)

@@ -208,17 +208,6 @@ void tt_pattern_shifted_fini(struct tt_shifted_pattern *shifted)
     *shifted = (struct tt_shifted_pattern){0};
 }
 
-static bool colouring_allocate(struct tt_colouring *colouring, int32_t columns)
-{
-    *colouring = (struct tt_colouring){0};
-    colouring->starts = calloc((size_t)columns + 1, sizeof *colouring->starts);
-    colouring->columns = malloc(((size_t)columns + 1) * sizeof *colouring->columns);
-    if (colouring->starts && colouring->columns)
-        return true;
-    tt_pattern_colouring_fini(colouring);
-    return false;
-}
-
 /* What greedy colouring works with. A column must not have a colour that one of its rows has seen. */
 struct palette {
     int32_t *colours;    /* of the columns */
@@ -274,14 +263,6 @@ static void palette_order_columns(struct palette *palette, const struct tt_patte
         palette->order[places[pattern->starts[c + 1] - pattern->starts[c]]++] = c;
 }
 
-static void palette_start_rows(struct palette *palette, const struct tt_pattern *pattern)
-{
-    for (size_t k = 0; k < tt_pattern_entries(pattern); k++)
-        palette->row_starts[pattern->rows[k] + 1]++;
-    pattern_sum_counts(palette->row_starts, pattern->row_count);
-    memcpy(palette->row_ends, palette->row_starts, (size_t)pattern->row_count * sizeof(int32_t));
-}
-
 /* The first of `count` colours, or a new one, that none of the column's rows has seen. A row that has seen all of them
  * settles it, which is what keeps nearly full matrices cheap. */
 static int32_t pattern_first_free_colour(struct palette *palette, const struct tt_pattern *pattern, int32_t column,
@@ -333,8 +314,13 @@ enum tutti_err tt_pattern_colouring_init(struct tt_colouring *colouring, const s
                                          int32_t columns, bool together)
 {
     columns = pattern ? pattern->column_count : columns;
-    if (!colouring_allocate(colouring, columns))
+    *colouring = (struct tt_colouring){0};
+    colouring->starts = calloc((size_t)columns + 1, sizeof *colouring->starts);
+    colouring->columns = malloc(((size_t)columns + 1) * sizeof *colouring->columns);
+    if (!colouring->starts || !colouring->columns) {
+        tt_pattern_colouring_fini(colouring);
         return tt_fail_memory();
+    }
     if (!pattern || !together) {
         colouring->colour_count = columns;
         for (int32_t c = 0; c < columns; c++)
@@ -348,7 +334,10 @@ enum tutti_err tt_pattern_colouring_init(struct tt_colouring *colouring, const s
         return tt_fail_memory();
     }
     palette_order_columns(&palette, pattern);
-    palette_start_rows(&palette, pattern);
+    for (size_t k = 0; k < tt_pattern_entries(pattern); k++)
+        palette.row_starts[pattern->rows[k] + 1]++;
+    pattern_sum_counts(palette.row_starts, pattern->row_count);
+    memcpy(palette.row_ends, palette.row_starts, (size_t)pattern->row_count * sizeof(int32_t));
     colouring->colour_count = palette_colour_columns(&palette, pattern);
     pattern_group_columns(colouring, palette.colours, columns);
     palette_fini(&palette);

@@ -235,15 +235,6 @@ static enum tutti_err radau5_begin_step(struct radau5 *radau5, double limit)
     return TUTTI_OK;
 }
 
-/* An attempt of size memory->h, or about that to end at the limit. */
-static struct tt_radau5_attempt radau5_next_attempt(const struct radau5 *radau5, double limit)
-{
-    const struct tt_solver *solver = &radau5->base;
-    struct tt_radau5_attempt attempt = {.t = solver->t, .x = radau5->x, .dx = radau5->dx};
-    tt_solver_aim(solver, radau5->memory.h, limit, &attempt.h, &attempt.end);
-    return attempt;
-}
-
 /* What a step has gone through so far. */
 struct radau5_trial {
     bool renewed;  /* the Jacobian is that of this step's beginning */
@@ -297,7 +288,8 @@ static void radau5_handle_divergence(struct radau5 *radau5, struct radau5_trial 
 static enum tutti_err radau5_attempt_step(struct radau5 *radau5, struct radau5_trial *trial, double limit, bool *done)
 {
     struct tt_solver *solver = &radau5->base;
-    struct tt_radau5_attempt attempt = radau5_next_attempt(radau5, limit);
+    struct tt_radau5_attempt attempt = {.t = solver->t, .x = radau5->x, .dx = radau5->dx};
+    tt_solver_aim(solver, radau5->memory.h, limit, &attempt.h, &attempt.end);
     double h = attempt.h, size;
     *done = false;
     enum tt_radau5_result result = radau5_solve_stages(radau5, trial, &attempt);

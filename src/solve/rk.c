@@ -124,15 +124,6 @@ static void rk_combine(const struct rk *rk, double h, const double *weights, siz
     }
 }
 
-static enum tutti_err rk_check_finite(const struct rk *rk, double h)
-{
-    for (size_t i = 0; i < rk->base.ode->count; i++)
-        if (!isfinite(rk->end[i]))
-            return tt_solver_fail(&rk->base, TUTTI_EVAL_NO_VALUE, h, i,
-                                  "a state has grown out of all bounds; a smaller step may help");
-    return TUTTI_OK;
-}
-
 static enum tutti_err rk_step(struct tt_solver *solver, double limit, double *x)
 {
     struct rk *rk = (struct rk *)solver;
@@ -153,7 +144,10 @@ static enum tutti_err rk_step(struct tt_solver *solver, double limit, double *x)
                                   "the derivatives have no value, and its steps are of a fixed size");
     }
     rk_combine(rk, h, tableau->b, tableau->stages, rk->end);
-    TRY(rk_check_finite(rk, h));
+    for (size_t i = 0; i < solver->ode->count; i++)
+        if (!isfinite(rk->end[i]))
+            return tt_solver_fail(solver, TUTTI_EVAL_NO_VALUE, h, i,
+                                  "a state has grown out of all bounds; a smaller step may help");
     rk->grid = grid;
     solver->before = solver->t;
     solver->t = end;

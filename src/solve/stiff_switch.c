@@ -182,17 +182,6 @@ static double stiff_switch_next_step(double h, double error, int order)
     return h / (1.2 * pow(error, 1.0 / (order + 1)) + 1.2e-6);
 }
 
-static void stiff_switch_store_point(struct stiff_switching *self, double t, const double *x)
-{
-    double *oldest = self->point_x[POINTS - 1];
-    memmove(self->point_x + 1, self->point_x, (POINTS - 1) * sizeof *self->point_x);
-    memmove(self->point_times + 1, self->point_times, (POINTS - 1) * sizeof *self->point_times);
-    self->point_x[0] = oldest;
-    self->point_times[0] = t;
-    self->points += self->points < POINTS;
-    memcpy(oldest, x, self->base.ode->count * sizeof *x);
-}
-
 /* || x^(k) / k! || by the divided difference of the last k + 1 points. */
 static double stiff_switch_point_derivative(const struct stiff_switching *self, unsigned k)
 {
@@ -270,8 +259,15 @@ static enum tutti_err stiff_switch_step(struct tt_solver *solver, double limit, 
     if (self->step_lipschitz > 0)
         self->lipschitz = self->step_lipschitz;
     self->since++;
-    if (self->used == ADAMS && self->since % STEPS_PER_POINT == 0)
-        stiff_switch_store_point(self, solver->t, x);
+    if (self->used == ADAMS && self->since % STEPS_PER_POINT == 0) {
+        double *oldest = self->point_x[POINTS - 1];
+        memmove(self->point_x + 1, self->point_x, (POINTS - 1) * sizeof *self->point_x);
+        memmove(self->point_times + 1, self->point_times, (POINTS - 1) * sizeof *self->point_times);
+        self->point_x[0] = oldest;
+        self->point_times[0] = solver->t;
+        self->points += self->points < POINTS;
+        memcpy(oldest, x, solver->ode->count * sizeof *x);
+    }
     if (self->since < STEPS_BETWEEN)
         return TUTTI_OK;
     if (self->used == ADAMS && stiff_switch_is_stiff(self))

@@ -388,16 +388,6 @@ static enum tutti_err me_run_to(struct me *me, double end, struct tt_fmi_step *o
     return TUTTI_OK;
 }
 
-static void me_publish_counts(struct me *me)
-{
-    struct tt_me_model *model = &me->model;
-    struct tt_me_solution *solution = &me->solution;
-    struct tt_solver_counts *counts = &me->unit.counts.solver;
-    *counts = solution->solver ? solution->solver->counts : (struct tt_solver_counts){0};
-    counts->rhs += model->counts.rhs;
-    counts->directional += model->counts.directional;
-}
-
 static enum tutti_err me_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     struct me *me = (struct me *)unit;
@@ -420,7 +410,11 @@ static enum tutti_err me_step(struct tt_unit *unit, double t, double h, struct t
         tt_solver_begin_interval(solution->solver, solution->t);
     enum tutti_err err = me_run_to(me, end, out);
     me->average.is_on = me->average.is_on && solution->t > me->average.step_start;
-    me_publish_counts(me);
+
+    struct tt_solver_counts *counts = &unit->counts.solver;
+    *counts = solution->solver ? solution->solver->counts : (struct tt_solver_counts){0};
+    counts->rhs += model->counts.rhs;
+    counts->directional += model->counts.directional;
     if (timed)
         tt_unit_record_time(unit, me->options.timing, tt_wall_clock_now() - before);
     return err;
@@ -719,13 +713,6 @@ static void me_unpack_counts(struct tt_unit *unit, struct tt_byte_reader *in)
         (void)tt_bytes_get_copy(in, &solver->counts, sizeof solver->counts);
 }
 
-/* Nothing of the solver's steps so far, not even their size, is in the point. */
-static enum tutti_err me_restart(struct me *me, const struct tt_unit_saved *saved)
-{
-    me->solution.solver->started = false;
-    return me_restore(&me->unit, saved);
-}
-
 static enum tutti_err me_pack(struct tt_unit *unit, const struct tt_unit_saved *from, struct tt_byte_writer *parcel)
 {
     struct me *me = (struct me *)unit;
@@ -746,7 +733,12 @@ static enum tutti_err me_pack(struct tt_unit *unit, const struct tt_unit_saved *
     tt_bytes_put_double(parcel, saved->average.step_start);
     tt_bytes_put_block(parcel, saved->average.integral, me->solution.ode->count * sizeof(double));
     me_pack_counts(unit, parcel);
-    return me->solution.solver && !me->solution.led && !saved->solution.is_ahead ? me_restart(me, saved) : TUTTI_OK;
+    if (!me->solution.solver || me->solution.led || saved->solution.is_ahead)
+        return TUTTI_OK;
+
+    /* The point contains nothing of the solver's past steps, not even their size. */
+    me->solution.solver->started = false;
+    return me_restore(unit, saved);
 }
 
 static enum tutti_err me_unpack(struct tt_unit *unit, struct tt_byte_reader *in, struct tt_unit_saved **out)

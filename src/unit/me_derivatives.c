@@ -239,15 +239,6 @@ static enum tutti_err second_along_tangent(struct tt_me_derivatives *own, const 
     return TUTTI_OK;
 }
 
-static enum tutti_err second_by_differences(struct tt_me_derivatives *own, const uint32_t *references, size_t count,
-                                            double *values)
-{
-    struct tt_me_model *model = own->solution->model;
-    TRY(derivatives_reserve(own, model->states + count, 0));
-    TRY(compute_curvature_here(own, own->numbers));
-    return second_along_tangent(own, references, count, own->numbers, values, own->numbers + model->states);
-}
-
 static int compare_references(const void *a, const void *b)
 {
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
@@ -303,9 +294,13 @@ enum tutti_err tt_me_derivatives_by_time(struct tt_me_derivatives *own, const ui
         TRY(find_timeless(own));
     TRY(compute_slopes_here(own));
     enum tutti_err err = TUTTI_ERR_UNSUPPORTED;
-    if (order == 2)
-        err = second_by_differences(own, references, count, values);
-    else if (check_by_chain_rule(own, references, count))
+    if (order == 2) {
+        err = derivatives_reserve(own, model->states + count, 0);
+        if (!err)
+            err = compute_curvature_here(own, own->numbers);
+        if (!err)
+            err = second_along_tangent(own, references, count, own->numbers, values, own->numbers + model->states);
+    } else if (check_by_chain_rule(own, references, count))
         err = derive_by_chain_rule(own, references, count, values);
     if (err == TUTTI_ERR_UNSUPPORTED)
         err = derive_by_differences(own, references, count, values);

@@ -148,16 +148,6 @@ static enum tutti_err states_from_fmu(struct tt_me_model *model)
     return err;
 }
 
-static enum tutti_err me_model_find_states(struct tt_me_model *model)
-{
-    if (model->states == 0)
-        return TUTTI_OK;
-    model->derivatives = calloc((size_t)model->unit->fmu->desc->derivatives.count + 1, sizeof *model->derivatives);
-    if (!model->derivatives)
-        return tt_fail_memory();
-    return model->unit->fmu->desc->fmi == 1 ? states_from_fmu(model) : states_from_structure(model);
-}
-
 const char *tt_me_model_state_name(void *context, size_t i)
 {
     struct tt_me_model *model = context;
@@ -203,17 +193,12 @@ static enum tt_eval me_model_fail_error(struct tt_me_model *model, enum tutti_er
     return TUTTI_EVAL_FAILED;
 }
 
-/* A step of a solver may be any number of evaluations. */
-static bool solver_is_interrupted(const struct tt_me_model *model)
-{
-    return model->options->interrupt && *model->options->interrupt;
-}
-
 static enum tt_eval me_model_rhs(void *context, double t, const double *x, double *dx)
 {
     struct tt_me_model *model = context;
     bool discarded = false;
-    if (__builtin_expect(solver_is_interrupted(model), 0))
+    /* Checked here, as one step of a solver may be any number of evaluations. */
+    if (__builtin_expect(model->options->interrupt && *model->options->interrupt, 0))
         return me_model_fail_error(
             model, tt_fail(TUTTI_ERR_INTERRUPTED,
                            "interrupted at t = %s, in a step of the solver; everything recorded is kept", TIME(t)));
@@ -483,7 +468,13 @@ enum tutti_err tt_me_model_init(struct tt_me_model *model, size_t extra_states)
     TRY(me_model_allocate(model, model->states + extra_states));
     model->extra = extra_states;
     model->ode.nominals = model->sizes;
-    TRY(me_model_find_states(model));
+    if (model->states > 0) {
+        const struct tt_description *desc = model->unit->fmu->desc;
+        model->derivatives = calloc((size_t)desc->derivatives.count + 1, sizeof *model->derivatives);
+        if (!model->derivatives)
+            return tt_fail_memory();
+        TRY(desc->fmi == 1 ? states_from_fmu(model) : states_from_structure(model));
+    }
     TRY(apply_state_tolerances(model));
     if ((model->unit->can & TUTTI_CAN_DIRECTIONAL) && model->variables.count > 0)
         model->ode.directional = jacobian_directional;

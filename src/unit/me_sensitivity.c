@@ -157,13 +157,6 @@ static enum tutti_err sensitivity_make_names(struct tt_me_sensitivity *own)
 
 /* ---- the equations ---- */
 
-static struct tt_instance_options twin_options(const struct tt_instance_options *options)
-{
-    struct tt_instance_options own = *options;
-    own.forked = false;
-    return own;
-}
-
 /* *lost: the FMU discards the point. */
 static enum tutti_err place_twin(const struct tt_me_sensitivity *own, const struct parameter_twin *twin, double t,
                                  const double *x, bool *lost)
@@ -374,7 +367,8 @@ enum tutti_err tt_me_sensitivity_start(struct tt_me_sensitivity *own, struct tt_
         return TUTTI_OK;
     own->model = model;
     own->events = events;
-    struct tt_instance_options twin = twin_options(options);
+    struct tt_instance_options twin = *options;
+    twin.forked = false;
     for (size_t i = 0; i < own->count; i++)
         TRY(tt_fail_context(tt_instance_new(&own->twins[i].instance, own->fmu->libraries[TUTTI_ME], &twin),
                             "--sensitivity needs another instance of the FMU for each parameter"));

@@ -500,18 +500,15 @@ static enum tutti_err replay_read_values(struct replay_run *again, struct tt_blo
     return TUTTI_OK;
 }
 
-static enum tutti_err replay_read_texts(struct replay_run *again, struct tt_block *block)
-{
-    enum tutti_err err = tt_signals_block_unpack(block, &again->in);
-    return again->in.bad ? replay_fail_malformed(again) : err;
-}
-
 static enum tutti_err redo_set(struct replay_run *again)
 {
     struct tt_block block = {0};
     TRY(replay_next_block(again, &block));
     size_t size = block.value_count * tt_type_size(block.type);
-    enum tutti_err err = block.owned ? replay_read_texts(again, &block) : replay_read_values(again, &block, size);
+    enum tutti_err err = block.owned ? tt_signals_block_unpack(&block, &again->in)
+                                     : replay_read_values(again, &block, size);
+    if (block.owned && again->in.bad)
+        err = replay_fail_malformed(again);
     if (!err)
         err = again->replay->real->set(again->unit, &block);
     if (block.owned) {
@@ -584,13 +581,6 @@ static enum tutti_err redo_step(struct replay_run *again)
     return check_replay_hash(again, hash_step(&step));
 }
 
-static enum tutti_err redo_update_discrete(struct replay_run *again)
-{
-    struct tt_unit_event event = {0};
-    TRY(again->replay->real->settle(again->unit, &event));
-    return check_replay_hash(again, hash_event(&event));
-}
-
 static enum tutti_err redo_entry(struct replay_run *again)
 {
     switch ((enum replay_entry)tt_bytes_get_u8(&again->in)) {
@@ -600,23 +590,15 @@ static enum tutti_err redo_entry(struct replay_run *again)
     case DERIVATIVES: return redo_input_derivatives(again);
     case STEP: return redo_step(again);
     case ENTER: return again->replay->real->enter_event(again->unit);
-    case SETTLE: return redo_update_discrete(again);
+    case SETTLE: {
+        struct tt_unit_event event = {0};
+        TRY(again->replay->real->settle(again->unit, &event));
+        return check_replay_hash(again, hash_event(&event));
+    }
     case MOVING:
     case ANSWER: break;
     }
     return replay_fail_malformed(again);
-}
-
-static enum tutti_err redo_all(struct replay_run *again)
-{
-    enum tutti_err err = TUTTI_OK;
-    again->replay->in = &again->in;
-    while (!err && again->in.at < again->in.end) {
-        err = redo_entry(again);
-        tt_arena_fini(&again->arena);
-    }
-    again->replay->in = NULL;
-    return err;
 }
 
 enum tutti_err tt_replay_unpack(struct tt_unit *unit, struct tt_byte_reader *in, const struct tt_replay_watch *watch)
@@ -629,8 +611,12 @@ enum tutti_err tt_replay_unpack(struct tt_unit *unit, struct tt_byte_reader *in,
         return replay_fail_malformed(&again);
     again.in = (struct tt_byte_reader){.at = bytes, .end = bytes + size};
     enum tutti_err err = sort_replay_variables(&again);
-    if (!err)
-        err = redo_all(&again);
+    replay->in = &again.in;
+    while (!err && again.in.at < again.in.end) {
+        err = redo_entry(&again);
+        tt_arena_fini(&again.arena);
+    }
+    replay->in = NULL;
     free(again.variables);
     TRY(err);
     tt_bytes_reset(&replay->record);

@@ -128,12 +128,6 @@ static enum tutti_err trial_handle_event(struct trial_run *walk)
     return trial_finish_events(walk);
 }
 
-/* FMUs that know one step size only get that very number. */
-static double trial_step_size(const struct fmu_trial *trial, const struct trial_run *walk, double goal)
-{
-    return walk->unit->uniform ? trial->grid.step : tt_time_step(walk->t, goal);
-}
-
 /* To `target`, over the events on the way. */
 static enum tutti_err trial_run_to(const struct fmu_trial *trial, struct trial_run *walk, double target)
 {
@@ -144,7 +138,9 @@ static enum tutti_err trial_run_to(const struct fmu_trial *trial, struct trial_r
         if (tt_time_reached(walk->t, walk->next_event, span) && walk->unit->has_events) {
             TRY(trial_handle_event(walk));
         } else {
-            TRY(walk->unit->kind->step(walk->unit, walk->t, trial_step_size(trial, walk, goal), &step));
+            /* FMUs with one allowed step size are given exactly that number. */
+            double h = walk->unit->uniform ? trial->grid.step : tt_time_step(walk->t, goal);
+            TRY(walk->unit->kind->step(walk->unit, walk->t, h, &step));
             walk->t = tt_time_same(step.reached, goal, span) ? goal : step.reached;
             walk->over = step.terminate || step.discarded;
             if (step.event && walk->unit->has_events && !walk->over)
@@ -172,26 +168,22 @@ static size_t list_continuous(const struct tt_description *desc, uint32_t *varia
     return count;
 }
 
-static enum tutti_err read_shown_outputs(struct fmu_trial *trial, struct trial_run *walk, double *values)
-{
-    uint32_t references[MOST_DERIVATIVES];
-    bool refused = false;
-    for (size_t i = 0; i < trial->shown_count; i++)
-        references[i] = trial->fmu->desc->vars[trial->shown[i]].reference;
-    struct tt_block block = {TUTTI_TYPE_FLOAT64, trial->shown_count, trial->shown_count, references, values, NULL};
-    if (trial->shown_count > 0)
-        TRY(walk->unit->kind->ask(walk->unit, &block, &refused));
-    trial->shown_count = refused ? 0 : trial->shown_count;
-    return TUTTI_OK;
-}
-
 static enum tutti_err trial_record(struct fmu_trial *trial, struct trial_run *walk)
 {
     struct tt_signals *point = &trial->points[trial->count];
     TRY(tt_output_check_lay_out(&trial->sampling, walk->unit, point));
     TRY(tt_unit_get(walk->unit, point));
     tt_output_check_update_scale(&trial->sampling, point);
-    TRY(read_shown_outputs(trial, walk, trial->curves[trial->count]));
+
+    uint32_t references[MOST_DERIVATIVES];
+    bool refused = false;
+    for (size_t i = 0; i < trial->shown_count; i++)
+        references[i] = trial->fmu->desc->vars[trial->shown[i]].reference;
+    struct tt_block block = {TUTTI_TYPE_FLOAT64, trial->shown_count,          trial->shown_count,
+                             references,         trial->curves[trial->count], NULL};
+    if (trial->shown_count > 0)
+        TRY(walk->unit->kind->ask(walk->unit, &block, &refused));
+    trial->shown_count = refused ? 0 : trial->shown_count;
     trial->times[trial->count++] = walk->t;
     return TUTTI_OK;
 }
@@ -311,15 +303,6 @@ struct trial_difference {
     bool back; /* only after it went back, not because it might */
 };
 
-static void report_difference(const struct fmu_trial *trial, const struct trial_difference *difference)
-{
-    tt_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
-                    "%s: the FMU says that it can go back (canGetAndSetFMUState), but '%s' at t = %s is another %s "
-                    "t = %s; a run treats it as one that cannot, where it finds that out",
-                    tt_fmi_state_interface_name(trial->interface), difference->output, TIME(difference->at),
-                    difference->back ? "after it went back to" : "if it may be taken back to", TIME(difference->from));
-}
-
 /* A unit that goes back and forth. */
 struct trial_repetition {
     struct trial_run walk;
@@ -377,7 +360,12 @@ static enum tutti_err test_saved_states(struct fmu_trial *trial, bool *good)
     enum tutti_err err = test_restore(trial, false, MOST_POINTS, &it);
     *good = !err && !it.difference.output;
     if (it.difference.output)
-        report_difference(trial, &it.difference);
+        tt_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
+                        "%s: the FMU says that it can go back (canGetAndSetFMUState), but '%s' at t = %s is another %s "
+                        "t = %s; a run treats it as one that cannot, where it finds that out",
+                        tt_fmi_state_interface_name(trial->interface), it.difference.output, TIME(it.difference.at),
+                        it.difference.back ? "after it went back to" : "if it may be taken back to",
+                        TIME(it.difference.from));
     if (*good)
         tt_log(trial->notes, TUTTI_LOG_INFO, trial->fmu->path,
                "%s: it goes back by its saved states: steps from %d points were the same when they were repeated",
@@ -740,21 +728,18 @@ static enum tutti_err test_parameters(const struct fmu_trial *trial)
 
 /* ---- Scheduled Execution ---- */
 
-/* Each partition once, at the start, in the order of the description. */
-static enum tutti_err compute_partitions(const struct fmu_trial *trial, struct trial_run *walk)
-{
-    const struct tt_description *desc = trial->fmu->desc;
-    TRY(trial_start_run(trial, false, walk));
-    for (uint32_t v = 0; v < desc->var_count; v++)
-        if (desc->vars[v].type == TUTTI_TYPE_CLOCK && desc->vars[v].causality == TUTTI_INPUT)
-            TRY(tt_instance_clocks_activate(walk->unit->instance, desc->vars[v].reference, walk->t));
-    return walk->unit->kind->terminate(walk->unit);
-}
-
 static enum tutti_err test_partitions(struct fmu_trial *trial)
 {
     struct trial_run walk = {0};
-    enum tutti_err err = compute_partitions(trial, &walk);
+    const struct tt_description *desc = trial->fmu->desc;
+    enum tutti_err err = trial_start_run(trial, false, &walk);
+
+    /* Each partition once, at the start, in the order of the description. */
+    for (uint32_t v = 0; v < desc->var_count && !err; v++)
+        if (desc->vars[v].type == TUTTI_TYPE_CLOCK && desc->vars[v].causality == TUTTI_INPUT)
+            err = tt_instance_clocks_activate(walk.unit->instance, desc->vars[v].reference, walk.t);
+    if (!err)
+        err = walk.unit->kind->terminate(walk.unit);
     trial_end_run(&walk);
     if (err)
         return trial_report_error(trial, err, TUTTI_FINDING_ERROR, "it does not run");
@@ -859,15 +844,6 @@ static enum tutti_err test_interface(struct fmu_trial *trial)
     return try_ramps(trial);
 }
 
-static void free_trial(struct fmu_trial *trial)
-{
-    for (int p = 0; trial && p < MOST_POINTS; p++)
-        tt_signals_fini(&trial->points[p]);
-    if (trial)
-        tt_output_check_fini(&trial->sampling);
-    free(trial);
-}
-
 enum tutti_err tt_trial(struct tt_fmu *fmu, const char *name, const struct tt_setting *settings, size_t count,
                         struct tt_findings *findings, const struct tutti_log *notes)
 {
@@ -896,7 +872,12 @@ enum tutti_err tt_trial(struct tt_fmu *fmu, const char *name, const struct tt_se
     }
     if (!err && trials[0] && trials[1])
         compare_interfaces(trials[0], trials[1]);
-    for (size_t k = 0; k < KINDS; k++)
-        free_trial(trials[k]);
+    for (size_t k = 0; k < KINDS; k++) {
+        for (int p = 0; trials[k] && p < MOST_POINTS; p++)
+            tt_signals_fini(&trials[k]->points[p]);
+        if (trials[k])
+            tt_output_check_fini(&trials[k]->sampling);
+        free(trials[k]);
+    }
     return err;
 }

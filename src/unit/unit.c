@@ -258,18 +258,15 @@ static enum tutti_err unit_fill_setting(const struct tt_unit *unit, const struct
     return TUTTI_OK;
 }
 
-/* The start values of the description: one for all elements, or one each. */
-static void fill_described(const struct tt_var *var, char *slot, size_t extent)
-{
-    size_t size = tt_type_size(var->type);
-    for (size_t i = 0; i < extent && var->start && (var->start_count == 1 || i < var->start_count); i++)
-        memcpy(slot + i * size, (const char *)var->start + (var->start_count == 1 ? 0 : i) * size, size);
-}
-
 enum tutti_err tt_unit_describe_start(const struct tt_unit *unit, uint32_t variable, const struct tt_setting *settings,
                                       size_t count, struct tt_block *block)
 {
-    fill_described(&unit->fmu->desc->vars[variable], block->values, block->value_count);
+    /* The start values of the description: one for all elements, or one each. */
+    const struct tt_var *var = &unit->fmu->desc->vars[variable];
+    size_t size = tt_type_size(var->type);
+    for (size_t i = 0; i < block->value_count && var->start && (var->start_count == 1 || i < var->start_count); i++)
+        memcpy((char *)block->values + i * size, (const char *)var->start + (var->start_count == 1 ? 0 : i) * size,
+               size);
     for (size_t i = 0; i < count; i++)
         if (settings[i].variable == variable)
             TRY(unit_fill_setting(unit, &settings[i], block->values, block->value_count));
@@ -388,18 +385,6 @@ enum tutti_err tt_unit_try_inputs(struct tt_unit *unit, const struct tt_setting 
 /* An FMU may need some rounds to settle; one that needs this many never will. */
 enum { MOST_EVENT_ROUNDS = 1000 };
 
-/* What an extent is if the FMU does not tell it yet. */
-static uint64_t described_size(const struct tt_description *desc, uint32_t variable, const struct tt_setting *settings,
-                               size_t count)
-{
-    const struct tt_var *var = &desc->vars[variable];
-    uint64_t size = var->start ? *(const uint64_t *)var->start : 0;
-    for (size_t i = 0; i < count; i++)
-        if (settings[i].variable == variable)
-            size = *(const uint64_t *)settings[i].values;
-    return size;
-}
-
 /* Asks the FMU for the extents of its arrays, which one structural parameter may have changed in several at once. */
 static enum tutti_err read_sizes(struct tt_unit *unit, struct tt_instance *instance, const struct tt_setting *settings,
                                  size_t count)
@@ -421,8 +406,12 @@ static enum tutti_err read_sizes(struct tt_unit *unit, struct tt_instance *insta
             bool refused = false;
             TRY(tt_instance_try_get(instance, TUTTI_TYPE_UINT64, &var->reference, 1, &unit->sizes[extent], 1,
                                     &refused));
-            if (refused)
-                unit->sizes[extent] = described_size(desc, extent, settings, count);
+            if (refused) {
+                unit->sizes[extent] = var->start ? *(const uint64_t *)var->start : 0;
+                for (size_t s = 0; s < count; s++)
+                    if (settings[s].variable == extent)
+                        unit->sizes[extent] = *(const uint64_t *)settings[s].values;
+            }
         }
     return TUTTI_OK;
 }

@@ -175,25 +175,19 @@ static struct interval interval_unbounded(void)
     return (struct interval){-INFINITY, INFINITY};
 }
 
-/* The least interval with these values. */
-static struct interval interval_hull(const double *values, int count)
-{
-    struct interval v = {INFINITY, -INFINITY};
-    for (int i = 0; i < count; i++) {
-        if (isnan(values[i]))
-            return interval_unbounded();
-        v.low = fmin(v.low, values[i]);
-        v.high = fmax(v.high, values[i]);
-    }
-    return v;
-}
-
 /* Of an operation that is monotone in each operand: its extremes are those of the corners. */
 static struct interval interval_at_corners(enum tt_op op, struct interval x, struct interval y)
 {
     const double values[] = {tt_bytecode_operate(op, x.low, y.low), tt_bytecode_operate(op, x.low, y.high),
                              tt_bytecode_operate(op, x.high, y.low), tt_bytecode_operate(op, x.high, y.high)};
-    return interval_hull(values, 4);
+    struct interval hull = {INFINITY, -INFINITY}; /* the least interval with these values */
+    for (int i = 0; i < 4; i++) {
+        if (isnan(values[i]))
+            return interval_unbounded();
+        hull.low = fmin(hull.low, values[i]);
+        hull.high = fmax(hull.high, values[i]);
+    }
+    return hull;
 }
 
 static bool interval_has_zero(struct interval x)

@@ -280,17 +280,6 @@ static enum tutti_err parse_arguments(struct expression_compiler *c, const char 
     return TUTTI_OK;
 }
 
-static enum tutti_err fail_unknown_function(struct expression_compiler *c, const char *place)
-{
-    struct tt_text_nearest nearest = {.wanted = c->word};
-    for (size_t f = 0; f < FUNCTIONS; f++)
-        tt_text_nearest_offer(&nearest, functions[f].name);
-    for (size_t i = 0; c->reductions && c->reductions[i]; i++)
-        tt_text_nearest_offer(&nearest, c->reductions[i]);
-    return FAIL_AT(c, place, "there is no function '%s'%s", tt_text_excerpt(c->word).text,
-                   tt_text_suggest(nearest.best).text);
-}
-
 /* The name in c->word, with '(' after it: read. */
 static enum tutti_err parse_call(struct expression_compiler *c, const char *place)
 {
@@ -304,8 +293,15 @@ static enum tutti_err parse_call(struct expression_compiler *c, const char *plac
         TRY(parse_reduction(c, place, kind));
     else if (f < FUNCTIONS)
         TRY(parse_arguments(c, place, f));
-    else
-        return fail_unknown_function(c, place);
+    else {
+        struct tt_text_nearest nearest = {.wanted = c->word};
+        for (f = 0; f < FUNCTIONS; f++)
+            tt_text_nearest_offer(&nearest, functions[f].name);
+        for (size_t i = 0; c->reductions && c->reductions[i]; i++)
+            tt_text_nearest_offer(&nearest, c->reductions[i]);
+        return FAIL_AT(c, place, "there is no function '%s'%s", tt_text_excerpt(c->word).text,
+                       tt_text_suggest(nearest.best).text);
+    }
     if (!accept_symbol(c, ")"))
         return FAIL_AT(c, c->at, "')' is missing here");
     return TUTTI_OK;
@@ -340,17 +336,6 @@ static enum tutti_err parse_primary(struct expression_compiler *c)
                   : FAIL_AT(c, c->at, "the expression ends where a number, a name or '(' is wanted");
 }
 
-static enum tutti_err parse_power(struct expression_compiler *c)
-{
-    TRY(parse_primary(c));
-    skip_space(c);
-    const char *place = c->at;
-    if (!accept_symbol(c, "^"))
-        return TUTTI_OK;
-    TRY(parse_nested(c, parse_factor));
-    return emit_instruction(c, place, TUTTI_OP_POW, -1, NULL);
-}
-
 static enum tutti_err parse_factor(struct expression_compiler *c)
 {
     skip_space(c);
@@ -358,8 +343,15 @@ static enum tutti_err parse_factor(struct expression_compiler *c)
     if (accept_symbol(c, "+"))
         return parse_nested(c, parse_factor);
     bool negates = accept_symbol(c, "-");
-    if (!negates && !(strncmp(c->at, "!=", 2) != 0 && accept_symbol(c, "!")))
-        return parse_power(c);
+    if (!negates && !(strncmp(c->at, "!=", 2) != 0 && accept_symbol(c, "!"))) {
+        TRY(parse_primary(c));
+        skip_space(c);
+        place = c->at;
+        if (!accept_symbol(c, "^"))
+            return TUTTI_OK;
+        TRY(parse_nested(c, parse_factor));
+        return emit_instruction(c, place, TUTTI_OP_POW, -1, NULL);
+    }
     TRY(parse_nested(c, parse_factor));
     c->target->smooth = c->target->smooth && negates;
     return emit_instruction(c, place, negates ? TUTTI_OP_NEGATE : TUTTI_OP_NOT, 0, NULL);
@@ -489,15 +481,6 @@ static enum tutti_err parse_conditional(struct expression_compiler *c)
     return TUTTI_OK;
 }
 
-static enum tutti_err compile_expression(struct expression_compiler *c)
-{
-    TRY(parse_conditional(c));
-    skip_space(c);
-    if (!*c->at)
-        return TUTTI_OK;
-    return FAIL_AT(c, c->at, *c->at == ')' ? "')' without '('" : "an operator is wanted here, or the end");
-}
-
 enum tutti_err tt_expression_new(struct tt_expression **out, const char *text, const struct tt_expression_names *names,
                                  const char *const *reductions)
 {
@@ -516,7 +499,12 @@ enum tutti_err tt_expression_new(struct tt_expression **out, const char *text, c
     *whole = (struct tt_expression){.text = copy, .smooth = true};
     *c = (struct expression_compiler){
         .text = copy, .at = copy, .names = names, .reductions = reductions, .whole = whole, .target = whole};
-    enum tutti_err err = compile_expression(c);
+    enum tutti_err err = parse_conditional(c);
+    if (!err) {
+        skip_space(c);
+        if (*c->at)
+            err = FAIL_AT(c, c->at, *c->at == ')' ? "')' without '('" : "an operator is wanted here, or the end");
+    }
     free(c);
     if (err) {
         tt_expression_free(whole);

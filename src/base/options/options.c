@@ -296,23 +296,19 @@ void tutti_options_free(struct tutti_run_options *options)
     free(options);
 }
 
-static enum tutti_err fail_unknown_option(const char *name)
-{
-    struct tt_text_nearest nearest = {.wanted = name};
-    struct tt_text_excerpt shown = tt_text_excerpt(name);
-    for (const struct tt_option *option = tt_options; option->name; option++)
-        tt_text_nearest_offer(&nearest, option->name);
-    return nearest.best
-               ? tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'; did you mean '%s'?", shown.text, nearest.best)
-               : tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'", shown.text);
-}
-
 enum tutti_err tutti_options_set(struct tutti_run_options *options, const char *name, const char *value)
 {
     static const struct tutti_run_options none;
     const struct tt_option *option = tt_options_find(name);
-    if (!option)
-        return fail_unknown_option(name);
+    if (!option) {
+        struct tt_text_nearest nearest = {.wanted = name};
+        struct tt_text_excerpt shown = tt_text_excerpt(name);
+        for (option = tt_options; option->name; option++)
+            tt_text_nearest_offer(&nearest, option->name);
+        return nearest.best ? tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'; did you mean '%s'?", shown.text,
+                                      nearest.best)
+                            : tt_fail(TUTTI_ERR_ARGUMENT, "there is no option '%s'", shown.text);
+    }
     if (!value)
         tt_options_copy_one(options, &none, option);
     return value ? tt_options_read(options, option, value, &options->memory) : TUTTI_OK;
@@ -416,13 +412,6 @@ void tutti_options_set_extra(struct tutti_run_options *options, const struct tut
     options->extra = extra;
 }
 
-static void options_pack_texts(const char *const *texts, size_t count, struct tt_byte_writer *parcel)
-{
-    tt_bytes_put_u64(parcel, count);
-    for (size_t i = 0; i < count; i++)
-        tt_bytes_put_text(parcel, texts[i]);
-}
-
 void tt_options_pack_one(const struct tutti_run_options *options, const struct tt_option *option,
                          struct tt_byte_writer *parcel)
 {
@@ -444,9 +433,13 @@ void tt_options_pack_one(const struct tutti_run_options *options, const struct t
     }
     if (option->how)
         tt_bytes_put_text(parcel, *(const char *const *)(const void *)(base + option->how));
-    if (option->length)
-        options_pack_texts(*(const char *const *const *)(const void *)(base + option->list),
-                           *(const size_t *)(const void *)(base + option->length), parcel);
+    if (option->length) {
+        const char *const *texts = *(const char *const *const *)(const void *)(base + option->list);
+        size_t count = *(const size_t *)(const void *)(base + option->length);
+        tt_bytes_put_u64(parcel, count);
+        for (size_t i = 0; i < count; i++)
+            tt_bytes_put_text(parcel, texts[i]);
+    }
 }
 
 enum tutti_err tt_options_pack(const struct tutti_run_options *given, struct tt_byte_writer *parcel)

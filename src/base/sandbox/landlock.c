@@ -37,15 +37,6 @@ int tt_landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
-static uint64_t landlock_rights(int version)
-{
-    uint64_t rights = FIRST;
-    rights |= version >= 2 ? FS_REFER : 0;
-    rights |= version >= 3 ? FS_TRUNCATE : 0;
-    rights |= version >= 5 ? FS_IOCTL_DEV : 0;
-    return rights;
-}
-
 static enum tutti_err landlock_fail(const char *what)
 {
     return tt_fail(TUTTI_ERR_IO, "a worker cannot be confined by Landlock: %s: %s", what, strerror(errno));
@@ -72,8 +63,12 @@ static enum tutti_err landlock_add_path(int ruleset, const struct tt_allowed_pat
 enum tutti_err tt_landlock_apply(const struct tt_policy *policy)
 {
     int version = tt_landlock_version();
+    uint64_t rights = FIRST;
+    rights |= version >= 2 ? FS_REFER : 0;
+    rights |= version >= 3 ? FS_TRUNCATE : 0;
+    rights |= version >= 5 ? FS_IOCTL_DEV : 0;
     struct ruleset handled = {
-        .files = landlock_rights(version),
+        .files = rights,
         .net = version >= 4 && !policy->keeps_net && !policy->net ? NET_BIND_TCP | NET_CONNECT_TCP : 0,
         .scope = version >= 6 ? SCOPE_ABSTRACT_SOCKETS | SCOPE_SIGNALS : 0,
     };

@@ -71,12 +71,6 @@ static enum tutti_err drop_privileges(void)
     return !has_more || syscall(SYS_capset, &head, data) == 0 ? TUTTI_OK : sandbox_fail("capset");
 }
 
-static bool sandbox_is_single_threaded(void)
-{
-    struct stat status;
-    return stat("/proc/self/task", &status) != 0 || status.st_nlink <= 3;
-}
-
 enum tutti_err tt_sandbox_restrict_files(struct tt_sandbox *confinement, enum tt_confine how,
                                          struct tt_denials *denials, const _Atomic uint32_t *component, bool keeps_net)
 {
@@ -85,7 +79,8 @@ enum tutti_err tt_sandbox_restrict_files(struct tt_sandbox *confinement, enum tt
     confinement->by_seccomp = tt_syscall_filter_is_supported();
     confinement->asks = tt_syscall_filter_can_notify();
     TRY(tt_sandbox_check(how, NULL));
-    if (how == TUTTI_CONFINE_STRICT && !sandbox_is_single_threaded())
+    struct stat threads; /* one folder per thread, besides "." and ".." */
+    if (how == TUTTI_CONFINE_STRICT && stat("/proc/self/task", &threads) == 0 && threads.st_nlink > 3)
         return tt_fail(TUTTI_ERR_UNSUPPORTED, "a worker cannot be confined: it has threads already");
     confinement->policy.keeps_net = keeps_net;
     TRY(tt_policy_add_system(&confinement->policy));

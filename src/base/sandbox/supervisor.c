@@ -295,14 +295,6 @@ static void supervisor_deny(struct tt_supervision *judge, const char *allow, con
     tt_supervisor_add_denial(judge->of.denials, &denial);
 }
 
-static int supervisor_deny_path(struct tt_supervision *judge, const char *path, bool write)
-{
-    char allow[TUTTI_DENIAL_TEXT];
-    snprintf(allow, sizeof allow, "%s:%.250s", write ? "write" : "read", path);
-    supervisor_deny(judge, allow, "%s %.250s", write ? "write" : "read", path);
-    return EACCES;
-}
-
 /* ---- the worker's memory and paths ---- */
 
 static bool copy_memory(pid_t from, uint64_t address, void *out, size_t size)
@@ -452,8 +444,12 @@ void tt_supervisor_check_scratch(struct tt_supervision *judge)
 
 static int judge_path(struct tt_supervision *judge, const char *path, bool write)
 {
-    if (!tt_policy_allows(judge->of.policy, path, write))
-        return supervisor_deny_path(judge, path, write);
+    if (!tt_policy_allows(judge->of.policy, path, write)) {
+        char allow[TUTTI_DENIAL_TEXT];
+        snprintf(allow, sizeof allow, "%s:%.250s", write ? "write" : "read", path);
+        supervisor_deny(judge, allow, "%s %.250s", write ? "write" : "read", path);
+        return EACCES;
+    }
     if (write)
         judge->uses_scratch = true;
     return write && judge->scratch_is_full ? EDQUOT : 0;
@@ -586,16 +582,6 @@ static bool is_worker_thread(const struct tt_supervision *judge, int32_t thread)
     return access(path, F_OK) == 0;
 }
 
-static int judge_thread_signal(struct tt_supervision *judge, int32_t thread, const char *name)
-{
-    return is_worker_thread(judge, thread) ? 0 : judge_target_process(judge, thread, judge->of.scopes_signals, name);
-}
-
-static int judge_thread(struct tt_supervision *judge, int32_t thread, const char *name)
-{
-    return thread == 0 || is_worker_thread(judge, thread) ? 0 : judge_target_process(judge, thread, false, name);
-}
-
 static int judge_shared_memory(struct tt_supervision *judge, uint64_t length)
 {
     uint64_t limit = judge->of.policy->limits.memory;
@@ -635,6 +621,7 @@ static int judge_by_rule(struct tt_supervision *judge, const struct seccomp_noti
                          const struct syscall_rule *rule)
 {
     uint64_t argument = call->data.args[rule->first];
+    int32_t target = (int32_t)argument; /* of calls that name a process or a thread */
     int error;
     switch (rule->kind) {
     case OPENS: return judge_open(judge, call, rule, call->data.args[rule->first + 1]);
@@ -649,10 +636,15 @@ static int judge_by_rule(struct tt_supervision *judge, const struct seccomp_noti
     case FORKS: return judge_new_task(judge, false, rule->name);
     case IS_NEW: return ENOSYS;
     case RUNS: return judge_exec(judge, call, rule);
-    case REACHES: return judge_target_process(judge, (int32_t)argument, false, rule->name);
-    case SIGNALS: return judge_target_process(judge, (int32_t)argument, judge->of.scopes_signals, rule->name);
-    case OF_THREAD: return judge_thread(judge, (int32_t)argument, rule->name);
-    case SIGNALS_THREAD: return judge_thread_signal(judge, (int32_t)argument, rule->name);
+    case REACHES: return judge_target_process(judge, target, false, rule->name);
+    case SIGNALS: return judge_target_process(judge, target, judge->of.scopes_signals, rule->name);
+    case OF_THREAD:
+        return target == 0 || is_worker_thread(judge, target) ? 0
+                                                              : judge_target_process(judge, target, false, rule->name);
+    case SIGNALS_THREAD:
+        return is_worker_thread(judge, target)
+                   ? 0
+                   : judge_target_process(judge, target, judge->of.scopes_signals, rule->name);
     case IS_OURS: return judge_own_call(judge, true, rule->name);
     case CONTROLS: return judge_own_call(judge, argument == PR_SET_CHILD_SUBREAPER, rule->name);
     case SHARES: return judge_shared_memory(judge, argument);

@@ -288,17 +288,13 @@ static void syscall_filter_add_error(struct syscall_filter_builder *builder, int
         builder->error = error;
 }
 
-static void syscall_filter_allow(struct syscall_filter_builder *builder, const char *name)
-{
-    int number = seccomp_syscall_resolve_name(name);
-    if (number >= 0)
-        syscall_filter_add_error(builder, seccomp_rule_add(builder->context, SCMP_ACT_ALLOW, number, 0));
-}
-
 static void syscall_filter_allow_all(struct syscall_filter_builder *builder, const char *const *names, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        syscall_filter_allow(builder, names[i]);
+    for (size_t i = 0; i < count; i++) {
+        int number = seccomp_syscall_resolve_name(names[i]);
+        if (number >= 0)
+            syscall_filter_add_error(builder, seccomp_rule_add(builder->context, SCMP_ACT_ALLOW, number, 0));
+    }
 }
 
 static void syscall_filter_allow_if(struct syscall_filter_builder *builder, const char *name,
@@ -315,20 +311,6 @@ static void syscall_filter_allow_commands(struct syscall_filter_builder *builder
 {
     for (size_t i = 0; i < count; i++)
         syscall_filter_allow_if(builder, name, SCMP_CMP64(argument, SCMP_CMP_EQ, commands[i]));
-}
-
-static void syscall_filter_allow_network(struct syscall_filter_builder *builder)
-{
-    static const uint64_t domains[] = {AF_INET, AF_INET6, AF_NETLINK /* which addresses this machine has */};
-    syscall_filter_allow_all(builder, networking, COUNT(networking));
-    syscall_filter_allow_commands(builder, "socket", 0, domains, COUNT(domains));
-}
-
-/* Connections that are there, but none by the way of a first message. */
-static void syscall_filter_allow_sending(struct syscall_filter_builder *builder)
-{
-    syscall_filter_allow_if(builder, "sendto", SCMP_CMP64(4, SCMP_CMP_EQ, 0));
-    syscall_filter_allow_if(builder, "sendmsg", SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
 }
 
 /* Where there is no supervisor to ask. */
@@ -361,10 +343,15 @@ static void syscall_filter_add_rules(struct syscall_filter_builder *builder, con
                                                        SCMP_A1_64(SCMP_CMP_EQ, SIGKILL)));
     syscall_filter_allow_if(builder, "prlimit64", SCMP_CMP64(0, SCMP_CMP_EQ, 0));
     syscall_filter_allow_if(builder, "socketpair", SCMP_CMP64(0, SCMP_CMP_EQ, AF_UNIX));
-    if (policy->net)
-        syscall_filter_allow_network(builder);
-    else
-        syscall_filter_allow_sending(builder);
+    if (policy->net) {
+        static const uint64_t domains[] = {AF_INET, AF_INET6, AF_NETLINK /* lists the addresses of this machine */};
+        syscall_filter_allow_all(builder, networking, COUNT(networking));
+        syscall_filter_allow_commands(builder, "socket", 0, domains, COUNT(domains));
+    } else {
+        /* Existing connections may be used, but a first message must not open one. */
+        syscall_filter_allow_if(builder, "sendto", SCMP_CMP64(4, SCMP_CMP_EQ, 0));
+        syscall_filter_allow_if(builder, "sendmsg", SCMP_CMP64(2, SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0));
+    }
     if (!asks) {
         syscall_filter_allow_unjudged(builder, policy, pid);
         return;

@@ -114,28 +114,6 @@ static enum tutti_err find_repeats(struct tt_archive *archive)
     return TUTTI_OK;
 }
 
-/* Leaves them out; `sorted` is to be made anew. */
-static void drop_repeats(struct tt_archive *archive)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < archive->count; i++)
-        if (!archive->entries[i].repeated)
-            archive->entries[kept++] = archive->entries[i];
-    archive->count = kept;
-}
-
-static enum tutti_err reject_name_clash(const struct tt_archive *archive, const char *a, const char *b)
-{
-    struct tt_text_excerpt first = tt_text_excerpt(a), second = tt_text_excerpt(b);
-    if (strcmp(a, b) == 0)
-        return tt_fail(TUTTI_ERR_FORMAT, "%s: two entries have the name '%s'; pack it again", archive->path,
-                       first.text);
-    return tt_fail(TUTTI_ERR_FORMAT,
-                   "%s: '%s' cannot be next to '%s', as one is a file and the other a folder of "
-                   "the same name; pack it again",
-                   archive->path, first.text, second.text);
-}
-
 static void sort_entries(struct tt_archive *archive)
 {
     for (size_t i = 0; i < archive->count; i++)
@@ -154,15 +132,27 @@ static enum tutti_err index_entries(struct tt_archive *archive)
     sort_entries(archive);
     TRY(find_repeats(archive));
     if (archive->repeats > 0) {
-        drop_repeats(archive);
+        size_t kept = 0;
+        for (size_t i = 0; i < archive->count; i++)
+            if (!archive->entries[i].repeated)
+                archive->entries[kept++] = archive->entries[i];
+        archive->count = kept;
         sort_entries(archive);
     }
     for (size_t i = 1; i < archive->count; i++) {
         const char *a = archive->sorted[i - 1]->name, *b = archive->sorted[i]->name;
         size_t n = strlen(a);
         if (archive_compare(a, b) == 0 ? !archive_is_folder(a) || !archive_is_folder(b)
-                                       : !archive_is_folder(a) && strncmp(a, b, n) == 0 && b[n] == '/')
-            return reject_name_clash(archive, a, b);
+                                       : !archive_is_folder(a) && strncmp(a, b, n) == 0 && b[n] == '/') {
+            struct tt_text_excerpt first = tt_text_excerpt(a), second = tt_text_excerpt(b);
+            if (strcmp(a, b) == 0)
+                return tt_fail(TUTTI_ERR_FORMAT, "%s: two entries have the name '%s'; pack it again", archive->path,
+                               first.text);
+            return tt_fail(TUTTI_ERR_FORMAT,
+                           "%s: '%s' cannot be next to '%s', as one is a file and the other a folder of "
+                           "the same name; pack it again",
+                           archive->path, first.text, second.text);
+        }
     }
     return TUTTI_OK;
 }

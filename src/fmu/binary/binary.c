@@ -98,32 +98,21 @@ static bool binary_find_in(const struct tt_archive *archive, const char *folder,
     return count == 1;
 }
 
-static bool find_library_for(const struct tt_archive *archive, const struct tt_binary_platform *platform,
-                             const char *model_identifier, struct tt_binary_entry *found)
-{
-    found->keeper = platform->keeper;
-    for (const char *const *folder = platform->folders; *folder; folder++)
-        if (binary_find_in(archive, *folder, model_identifier, found))
-            return true;
-    return false;
-}
-
-static bool is_installed(const char *program)
-{
-    char *path = NULL;
-    bool is_there = !program || tt_module_find_program(&path, program) == TUTTI_OK;
-    free(path);
-    return is_there;
-}
-
 enum tutti_err tt_binary_find(const struct tt_archive *archive, const char *file, const char *model_identifier,
                               struct tt_binary_entry *found)
 {
     const struct tt_binary_platform *other = NULL;
     for (const struct tt_binary_platform *platform = tt_binary_platforms(); platform->folders[0]; platform++) {
-        if (!find_library_for(archive, platform, model_identifier, found))
+        const char *const *folder = platform->folders;
+        found->keeper = platform->keeper;
+        while (*folder && !binary_find_in(archive, *folder, model_identifier, found))
+            folder++;
+        if (!*folder)
             continue;
-        if (is_installed(platform->keeper))
+        char *path = NULL;
+        bool installed = !platform->keeper || tt_module_find_program(&path, platform->keeper) == TUTTI_OK;
+        free(path);
+        if (installed)
             return TUTTI_OK;
         other = platform;
     }
@@ -359,14 +348,6 @@ static char *find_in_cache(const char *name, bool *failed)
     return found;
 }
 
-static bool is_loaded_in_process(const char *name)
-{
-    void *handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle)
-        dlclose(handle);
-    return handle != NULL;
-}
-
 static bool needed_is_listed(const struct needed_search *search, const char *name)
 {
     for (size_t i = 0; i < search->count; i++)
@@ -403,16 +384,6 @@ static struct needed_library *needed_add(struct needed_search *search, const cha
     return &search->libraries[search->count++];
 }
 
-/* A library that stands beside the FMU's is given to the loader by hand (library.c), and known by the name inside. */
-static void add_neighbour(struct needed_search *search, const char *name, char *path)
-{
-    struct needed_library *library = needed_add(search, name, path);
-    if (library)
-        tt_elf_each_entry(library->path, needed_note_name, library);
-    if (library && !library->has_name)
-        report_missing_library(search, name, true);
-}
-
 static void needed_add_folders(void *context, enum tt_elf_entry entry, const char *text)
 {
     struct needed_search *search = context;
@@ -438,11 +409,19 @@ static void needed_add_library(void *context, enum tt_elf_entry entry, const cha
     if (entry != TUTTI_ELF_NEEDED || needed_is_listed(search, name))
         return;
     char *path = find_by_user_path(&search->libraries[search->at], name, &search->failed);
-    bool in_process = !path && is_loaded_in_process(name);
+    void *loaded = path ? NULL : dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+    if (loaded)
+        dlclose(loaded);
+    bool in_process = loaded != NULL;
     char *neighbour =
         path || in_process ? NULL : find_in_folder(search->beside, strlen(search->beside), name, &search->failed);
     if (neighbour) {
-        add_neighbour(search, name, neighbour);
+        /* library.c passes it to the loader by hand, under the name inside the file. */
+        struct needed_library *library = needed_add(search, name, neighbour);
+        if (library)
+            tt_elf_each_entry(library->path, needed_note_name, library);
+        if (library && !library->has_name)
+            report_missing_library(search, name, true);
         return;
     }
     if (!path)

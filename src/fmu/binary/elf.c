@@ -44,24 +44,22 @@ static enum tutti_err check_segments(int fd, const ElfW(Ehdr) * header, off_t si
     return TUTTI_OK;
 }
 
-static enum tutti_err elf_check_file(int fd, const char *file)
-{
-    ElfW(Ehdr) header;
-    struct stat status;
-    if (fstat(fd, &status) != 0 || !elf_read_at(fd, &header, sizeof header, 0) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN)
-        return elf_fail(file, "is no shared library of Linux");
-    if (header.e_machine != OUR_MACHINE || header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-        return elf_fail(file, "is for another kind of machine than this one");
-    return check_segments(fd, &header, status.st_size, file);
-}
-
 enum tutti_err tt_elf_check(const char *path, const char *file)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return elf_fail(file, "cannot be read");
-    enum tutti_err err = elf_check_file(fd, file);
+    ElfW(Ehdr) header;
+    struct stat status;
+    enum tutti_err err;
+    if (fstat(fd, &status) != 0 || !elf_read_at(fd, &header, sizeof header, 0) ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_type != ET_DYN)
+        err = elf_fail(file, "is no shared library of Linux");
+    else if (header.e_machine != OUR_MACHINE ||
+             header.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+        err = elf_fail(file, "is for another kind of machine than this one");
+    else
+        err = check_segments(fd, &header, status.st_size, file);
     close(fd);
     return err;
 }

@@ -123,12 +123,6 @@ static void *library_find_symbol(const struct tt_library *library, const char *n
     return dlsym(library->handle, name);
 }
 
-static void library_find_functions(struct tt_library *library)
-{
-    for (size_t i = 0; i < library->binding->symbol_count; i++)
-        library->functions[i] = library_find_symbol(library, library->binding->symbols[i].name);
-}
-
 /* Are all functions there that a run needs? */
 static enum tutti_err check_functions(const struct tt_library *library)
 {
@@ -186,16 +180,6 @@ static void drop_missing_capabilities(struct tt_library *library, const struct t
     tt_text_fini(&functions);
 }
 
-static void check_version(const struct tt_library *library, const struct tutti_log *log)
-{
-    struct tt_float_mode before = tt_float_mode_get();
-    const char *version = library->binding->get_version(library);
-    tt_float_mode_set(&before);
-    if (version && strncmp(version, library->binding->version, 1) != 0)
-        tt_log(log, TUTTI_LOG_WARNING, library->file, "the library says that it is FMI %s, the description %s", version,
-               library->binding->version);
-}
-
 /* Libraries that were linked with -Ofast or -ffast-math switch the processor to flush-to-zero when they are loaded. */
 static void library_restore_modes(const struct tt_library *library, const struct tt_float_mode *before,
                                   const struct tutti_log *log)
@@ -223,9 +207,17 @@ enum tutti_err tt_library_open(struct tt_library *library, const struct tutti_lo
     enum tutti_err err = library_open_library(library, log);
     library_restore_modes(library, &before, log);
     TRY(err);
-    library_find_functions(library);
+    for (size_t i = 0; i < library->binding->symbol_count; i++)
+        library->functions[i] = library_find_symbol(library, library->binding->symbols[i].name);
     TRY(tt_library_check(library, log));
-    check_version(library, log);
+
+    /* The FMU's code may change the floating-point modes here, too. */
+    before = tt_float_mode_get();
+    const char *version = library->binding->get_version(library);
+    tt_float_mode_set(&before);
+    if (version && strncmp(version, library->binding->version, 1) != 0)
+        tt_log(log, TUTTI_LOG_WARNING, library->file, "the library says that it is FMI %s, the description %s", version,
+               library->binding->version);
     return TUTTI_OK;
 }
 

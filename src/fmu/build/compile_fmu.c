@@ -515,17 +515,6 @@ static void fill_header(struct tt_text *out, const char *text, int fmi)
             tt_text_append_n(out, c, 1);
 }
 
-static enum tutti_err write_header_file(const char *folder, const char *name, const struct tt_text *content)
-{
-    struct tt_text path = {0};
-    tt_text_printf(&path, "%s/%s", folder, name);
-    enum tutti_err err = path.failed || content->failed ? tt_fail_memory() : TUTTI_OK;
-    if (!err && !tt_fs_replace(path.text, content->text, content->length))
-        err = tt_fail(TUTTI_ERR_IO, "cannot write %s: %s", path.text, strerror(errno));
-    tt_text_fini(&path);
-    return err;
-}
-
 enum tutti_err tt_compile_fmu_write_headers(int fmi, const char *folder)
 {
     enum tutti_err err = TUTTI_OK;
@@ -535,7 +524,13 @@ enum tutti_err tt_compile_fmu_write_headers(int fmi, const char *folder)
             tt_text_append(&text, fmi == 2 ? tt_compile_fmu_api2 : tt_compile_fmu_api3);
         else
             fill_header(&text, i == 1 ? types_of_functions : functions, fmi);
-        err = write_header_file(folder, names[fmi - 2][i], &text);
+
+        struct tt_text path = {0};
+        tt_text_printf(&path, "%s/%s", folder, names[fmi - 2][i]);
+        err = path.failed || text.failed ? tt_fail_memory() : TUTTI_OK;
+        if (!err && !tt_fs_replace(path.text, text.text, text.length))
+            err = tt_fail(TUTTI_ERR_IO, "cannot write %s: %s", path.text, strerror(errno));
+        tt_text_fini(&path);
         tt_text_fini(&text);
     }
     return err;

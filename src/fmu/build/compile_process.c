@@ -31,26 +31,6 @@ struct compile_errand {
 
 /* ---- in the thread, which is confined as its child is to be ---- */
 
-static enum tutti_err compile_process_confine(const struct tt_policy *policy)
-{
-    if (tt_landlock_version() == 0)
-        return TUTTI_OK;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        return tt_fail(TUTTI_ERR_IO, "the compiler cannot be confined: %s", strerror(errno));
-    return tt_landlock_apply(policy);
-}
-
-static void compile_process_limit(pid_t pid, const struct compile_errand *errand)
-{
-    const struct tt_limits *limits = &errand->policy.limits;
-    rlim_t seconds = (rlim_t)errand->child->seconds + 1;
-    (void)prlimit(pid, RLIMIT_CPU, &(struct rlimit){seconds, seconds}, NULL);
-    (void)prlimit(pid, RLIMIT_FSIZE, &(struct rlimit){limits->file, limits->file}, NULL);
-    (void)prlimit(pid, RLIMIT_CORE, &(struct rlimit){0, 0}, NULL);
-    if (limits->memory > 0)
-        (void)prlimit(pid, RLIMIT_AS, &(struct rlimit){limits->memory, limits->memory}, NULL);
-}
-
 static int compile_process_spawn(const struct tt_compile_process *child, char *const environment[], int output,
                                  pid_t *pid)
 {
@@ -104,7 +84,11 @@ static enum tutti_err compile_process_execute(struct compile_errand *errand, cha
     double end = tt_wall_clock_now() + child->seconds;
     int status = 0;
     pid_t pid;
-    TRY(compile_process_confine(&errand->policy));
+    if (tt_landlock_version() != 0) {
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+            return tt_fail(TUTTI_ERR_IO, "the compiler cannot be confined: %s", strerror(errno));
+        TRY(tt_landlock_apply(&errand->policy));
+    }
     int error = compile_process_spawn(child, environment, ends[1], &pid);
     close(ends[1]);
     if (error)
@@ -112,7 +96,15 @@ static enum tutti_err compile_process_execute(struct compile_errand *errand, cha
                        "the compiler '%s' cannot be started: %s. Install one (Debian package gcc), or name another "
                        "(--compiler)",
                        child->words[0], strerror(error));
-    compile_process_limit(pid, errand);
+
+    const struct tt_limits *limits = &errand->policy.limits;
+    rlim_t seconds = (rlim_t)child->seconds + 1;
+    (void)prlimit(pid, RLIMIT_CPU, &(struct rlimit){seconds, seconds}, NULL);
+    (void)prlimit(pid, RLIMIT_FSIZE, &(struct rlimit){limits->file, limits->file}, NULL);
+    (void)prlimit(pid, RLIMIT_CORE, &(struct rlimit){0, 0}, NULL);
+    if (limits->memory > 0)
+        (void)prlimit(pid, RLIMIT_AS, &(struct rlimit){limits->memory, limits->memory}, NULL);
+
     bool whole = compile_process_read_output(ends[0], errand->out, end);
     if (!whole)
         (void)tt_child_kill_group(pid, SIGKILL);

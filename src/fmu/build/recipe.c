@@ -110,11 +110,6 @@ bool tt_recipe_is_cpp(const char *source)
            recipe_ends_with(source, ".C");
 }
 
-static bool recipe_is_source(const char *name)
-{
-    return recipe_ends_with(name, ".c") || tt_recipe_is_cpp(name);
-}
-
 static enum tutti_err recipe_add_build(struct recipe_reading *reading, struct tt_xml *xml, const char *identifier)
 {
     struct tt_recipe *recipe = reading->recipe;
@@ -349,7 +344,8 @@ static enum tutti_err recipe_add_all_sources(struct tt_recipe *recipe, const str
         return recipe_add_text(recipe, &set->sources, "all.c", strlen("all.c"));
     for (size_t i = 0; i < tt_archive_count(archive); i++) {
         const char *name = tt_archive_name(archive, i);
-        if (strncmp(name, "sources/", 8) == 0 && !strchr(name + 8, '/') && recipe_is_source(name + 8))
+        if (strncmp(name, "sources/", 8) == 0 && !strchr(name + 8, '/') &&
+            (recipe_ends_with(name + 8, ".c") || tt_recipe_is_cpp(name + 8)))
             TRY(recipe_add_text(recipe, &set->sources, name + 8, strlen(name + 8)));
     }
     return TUTTI_OK;

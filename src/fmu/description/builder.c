@@ -74,17 +74,6 @@ const char *tt_builder_attribute_name(enum tt_builder_attribute id)
     return attribute_names[id];
 }
 
-static void hash_attributes(struct tt_builder *build)
-{
-    _Static_assert(ATTR_COUNT < sizeof build->ids / 4, "the table must stay sparse: a search ends at a free slot");
-    for (unsigned id = 1; id < ATTR_COUNT; id++) {
-        unsigned slot = builder_slot_of(attribute_names[id], strlen(attribute_names[id]));
-        while (build->ids[slot])
-            slot = (slot + 1) % 512u;
-        build->ids[slot] = (uint8_t)id;
-    }
-}
-
 static enum tt_builder_attribute builder_attribute_id(const struct tt_builder *build, const char *name)
 {
     for (unsigned slot = builder_slot_of(name, strlen(name)); build->ids[slot]; slot = (slot + 1) % 512u)
@@ -201,7 +190,14 @@ enum tutti_err tt_builder_init(struct tt_builder *build, const char *file, struc
     build->words.size = sizeof(uint32_t);
     build->document = (struct tt_builder_element){.name = "", .children = build->root};
     build->stack[0] = &build->document;
-    hash_attributes(build);
+
+    _Static_assert(ATTR_COUNT < sizeof build->ids / 4, "the table must stay sparse: a search ends at a free slot");
+    for (unsigned id = 1; id < ATTR_COUNT; id++) {
+        unsigned slot = builder_slot_of(attribute_names[id], strlen(attribute_names[id]));
+        while (build->ids[slot])
+            slot = (slot + 1) % 512u;
+        build->ids[slot] = (uint8_t)id;
+    }
     return TUTTI_OK;
 }
 

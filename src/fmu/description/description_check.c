@@ -333,19 +333,6 @@ static void check_clocked(struct description_checking *check, const struct tt_va
                     previous->name, previous->line, tt_type_name(var->type));
 }
 
-static void check_fmi3(struct description_checking *check, const struct tt_var *var)
-{
-    check_dimensions(check, var);
-    check_clocked(check, var);
-    if (var->type == TUTTI_TYPE_CLOCK)
-        check_clock_timing(check, var);
-    if (var->intermediate && var->variability != TUTTI_CONTINUOUS)
-        check_error(check, var, "found intermediateUpdate, expected it only at a continuous variable");
-    if (var->causality == TUTTI_STRUCTURAL_PARAMETER && var->type != TUTTI_TYPE_UINT64 &&
-        !tt_type_is_integer(var->type) && var->type != TUTTI_TYPE_BOOLEAN && var->type != TUTTI_TYPE_ENUMERATION)
-        check_warning(check, var, "a structural parameter of type %s, expected UInt64", tt_type_name(var->type));
-}
-
 static void check_independent_variable(struct description_checking *check)
 {
     const struct tt_description *desc = check->desc;
@@ -382,8 +369,19 @@ static void check_vars(struct description_checking *check)
         check_var_type(check, var);
         if (desc->fmi > 1)
             check_derivative(check, i);
-        if (desc->fmi == 3)
-            check_fmi3(check, var);
+        if (desc->fmi == 3) {
+            check_dimensions(check, var);
+            check_clocked(check, var);
+            if (var->type == TUTTI_TYPE_CLOCK)
+                check_clock_timing(check, var);
+            if (var->intermediate && var->variability != TUTTI_CONTINUOUS)
+                check_error(check, var, "found intermediateUpdate, expected it only at a continuous variable");
+            if (var->causality == TUTTI_STRUCTURAL_PARAMETER && var->type != TUTTI_TYPE_UINT64 &&
+                !tt_type_is_integer(var->type) && var->type != TUTTI_TYPE_BOOLEAN &&
+                var->type != TUTTI_TYPE_ENUMERATION)
+                check_warning(check, var, "a structural parameter of type %s, expected UInt64",
+                              tt_type_name(var->type));
+        }
         if (!var->multiple_set && var->causality != TUTTI_INPUT)
             check_warning(check, var, "found canHandleMultipleSetPerTimeInstant, expected it only at inputs");
     }
@@ -882,21 +880,16 @@ static enum tutti_err check_add_names(struct description_checking *check, struct
     return TUTTI_OK;
 }
 
-static enum tutti_err check_variable_names(struct description_checking *check)
-{
-    struct tt_map names = {0};
-    enum tutti_err err = check_add_names(check, &names);
-    tt_map_fini(&names);
-    return err;
-}
-
 static enum tutti_err check_all_variables(struct description_checking *check)
 {
     check_root_element(check);
     check_unit_definitions(check);
     TRY(check_type_definitions(check));
     TRY(check_categories(check));
-    TRY(check_variable_names(check));
+    struct tt_map names = {0};
+    enum tutti_err err = check_add_names(check, &names);
+    tt_map_fini(&names);
+    TRY(err);
     TRY(check_references(check));
     check_vars(check);
     check_structure(check);

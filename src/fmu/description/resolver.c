@@ -294,19 +294,6 @@ static enum tutti_err push_unknown(struct tt_builder *build, enum tt_builder_unk
     return TUTTI_OK;
 }
 
-/* What a file without the lists says by other means. */
-static enum tutti_err resolver_make_lists(struct tt_builder *build)
-{
-    const struct tt_description *desc = build->desc;
-    for (uint32_t i = 0; i < desc->var_count; i++) {
-        if (!desc->outputs.given && desc->vars[i].causality == TUTTI_OUTPUT)
-            TRY(push_unknown(build, LIST_OUTPUTS, i));
-        if (!build->has_structure && desc->vars[i].derivative_of != TUTTI_NONE)
-            TRY(push_unknown(build, LIST_DERIVATIVES, i));
-    }
-    return TUTTI_OK;
-}
-
 static uint32_t count_scalars(const struct tt_description *desc, const struct tt_unknowns *unknowns)
 {
     uint64_t sum = 0;
@@ -348,31 +335,17 @@ static void shrink_lists(struct tt_builder_description *whole)
     desc->alias_count = whole->aliases.count;
 }
 
-static void report_missing(struct tt_builder *build)
-{
-    resolver_report(build, NULL, NULL, build->desc->line);
-    if (build->desc->fmi > 1 && !build->has_variables)
-        tt_builder_report_error(build, "found no <ModelVariables>, expected one");
-    if (build->desc->fmi > 1 && !build->has_structure)
-        tt_builder_report_error(build, "found no <ModelStructure>, expected one; outputs are taken from the variables");
-}
-
-static enum tutti_err index_names_of_variables(struct tt_description *desc)
-{
-    TRY(tt_map_reserve(&desc->names, (size_t)desc->var_count + desc->alias_count));
-    for (uint32_t i = 0; i < desc->var_count; i++)
-        TRY(tt_map_add(&desc->names, desc->vars[i].name, i, NULL));
-    for (uint32_t i = 0; i < desc->alias_count; i++)
-        TRY(tt_map_add(&desc->names, desc->aliases[i].name, desc->aliases[i].variable, NULL));
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_resolver_run(struct tt_builder *build)
 {
     struct tt_description *desc = build->desc;
     struct tt_builder_description *whole = build->whole;
     struct resolver_table table = {0};
-    report_missing(build);
+    resolver_report(build, NULL, NULL, desc->line);
+    if (desc->fmi > 1 && !build->has_variables)
+        tt_builder_report_error(build, "found no <ModelVariables>, expected one");
+    if (desc->fmi > 1 && !build->has_structure)
+        tt_builder_report_error(build, "found no <ModelStructure>, expected one; outputs are taken from the variables");
+
     resolve_pending(build);
     if (desc->fmi == 3)
         TRY(resolver_make_table(build, &table));
@@ -383,11 +356,23 @@ enum tutti_err tt_resolver_run(struct tt_builder *build)
     }
     free(table.entries);
     shrink_lists(whole);
-    TRY(index_names_of_variables(desc));
+
+    TRY(tt_map_reserve(&desc->names, (size_t)desc->var_count + desc->alias_count));
+    for (uint32_t i = 0; i < desc->var_count; i++)
+        TRY(tt_map_add(&desc->names, desc->vars[i].name, i, NULL));
+    for (uint32_t i = 0; i < desc->alias_count; i++)
+        TRY(tt_map_add(&desc->names, desc->aliases[i].name, desc->aliases[i].variable, NULL));
     if (desc->fmi == 1)
         TRY(resolve_names(build));
-    else
-        TRY(resolver_make_lists(build));
+
+    /* FMI 2.0 and 3.0: lists that the file does not have are made from the variables. */
+    for (uint32_t i = 0; desc->fmi > 1 && i < desc->var_count; i++) {
+        if (!desc->outputs.given && desc->vars[i].causality == TUTTI_OUTPUT)
+            TRY(push_unknown(build, LIST_OUTPUTS, i));
+        if (!build->has_structure && desc->vars[i].derivative_of != TUTTI_NONE)
+            TRY(push_unknown(build, LIST_DERIVATIVES, i));
+    }
+
     for (int i = 0; i < 5; i++) {
         struct tt_unknowns *unknowns = tt_elements_list_of(desc, (enum tt_builder_unknown_list)i);
         unknowns->items = shrink_list(&whole->unknowns[i]);

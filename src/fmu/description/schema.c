@@ -378,32 +378,6 @@ static enum tutti_err schema1_scalar_kind(struct tt_builder *build, int tag)
     return tt_elements_apply_properties(build, var, &properties);
 }
 
-/* A parameter with a start value can be set before the initialisation; without one it is computed from others. */
-static void schema1_translate_parameter(struct tt_var *var, bool fixed)
-{
-    var->variability = TUTTI_FIXED;
-    if (var->causality == CAUSALITY_OUTPUT) {
-        var->causality = TUTTI_OUTPUT;
-    } else if (var->causality == CAUSALITY_INPUT) {
-        var->causality = TUTTI_PARAMETER;
-        var->variability = TUTTI_TUNABLE;
-    } else {
-        var->causality = var->start && fixed ? TUTTI_PARAMETER : TUTTI_CALCULATED_PARAMETER;
-    }
-}
-
-static enum tutti_err schema1_add_output(struct tt_builder *build)
-{
-    enum tutti_err err;
-    struct tt_unknown *output = tt_builder_push(build, &build->whole->unknowns[LIST_OUTPUTS], "outputs", &err);
-    if (!output)
-        return err;
-    output->variable = build->whole->vars.count - 1;
-    output->has_dependencies = build->has_direct;
-    output->line = tt_elements_last_var(build)->line;
-    return TUTTI_OK;
-}
-
 static enum tutti_err schema1_scalar_end(struct tt_builder *build)
 {
     static const uint8_t causalities[] = {TUTTI_LOCAL, TUTTI_INPUT, TUTTI_OUTPUT, TUTTI_LOCAL};
@@ -413,7 +387,16 @@ static enum tutti_err schema1_scalar_end(struct tt_builder *build)
         tt_builder_report_error(build, "found DirectDependency, which only an output can have; it is ignored");
     bool is_parameter = var->variability == VARIABILITY_PARAMETER;
     if (is_parameter) {
-        schema1_translate_parameter(var, build->fixed);
+        /* A parameter with a start value can be set before the initialisation; without one it is calculated. */
+        var->variability = TUTTI_FIXED;
+        if (var->causality == CAUSALITY_OUTPUT) {
+            var->causality = TUTTI_OUTPUT;
+        } else if (var->causality == CAUSALITY_INPUT) {
+            var->causality = TUTTI_PARAMETER;
+            var->variability = TUTTI_TUNABLE;
+        } else {
+            var->causality = var->start && build->fixed ? TUTTI_PARAMETER : TUTTI_CALCULATED_PARAMETER;
+        }
     } else {
         var->causality = causalities[var->causality];
         if (var->variability == VARIABILITY_CONSTANT)
@@ -425,7 +408,17 @@ static enum tutti_err schema1_scalar_end(struct tt_builder *build)
         var->initial = TUTTI_INITIAL_NONE;
     else
         var->initial = !var->start ? TUTTI_CALCULATED : build->fixed ? TUTTI_EXACT : TUTTI_APPROX;
-    return var->causality == TUTTI_OUTPUT ? schema1_add_output(build) : TUTTI_OK;
+    if (var->causality != TUTTI_OUTPUT)
+        return TUTTI_OK;
+
+    enum tutti_err err;
+    struct tt_unknown *output = tt_builder_push(build, &build->whole->unknowns[LIST_OUTPUTS], "outputs", &err);
+    if (!output)
+        return err;
+    output->variable = build->whole->vars.count - 1;
+    output->has_dependencies = build->has_direct;
+    output->line = tt_elements_last_var(build)->line;
+    return TUTTI_OK;
 }
 
 static enum tutti_err schema1_direct(struct tt_builder *build, int tag)

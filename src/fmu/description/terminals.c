@@ -221,21 +221,6 @@ static enum tutti_err start_streams(struct terminals_reading *reading, const cha
                                 TUTTI_MEMBER_OUT_STREAM);
 }
 
-static enum tutti_err start_picture(struct terminals_reading *reading, const char **attributes)
-{
-    struct tt_terminal *terminal = innermost_terminal(reading);
-    read_extent(reading, attributes, &terminal->extent);
-    return terminals_copy_text(reading, &terminal->icon, tt_xml_attribute(attributes, "iconBaseName"));
-}
-
-static enum tutti_err terminals_start_root(struct terminals_reading *reading, const char *name)
-{
-    return strcmp(name, "fmiTerminalsAndIcons") == 0
-               ? TUTTI_OK
-               : tt_xml_fail(reading->xml, TUTTI_ERR_FORMAT, "found <%s>, expected <fmiTerminalsAndIcons>",
-                             tt_text_excerpt(name).text);
-}
-
 /* Inside of a terminal. */
 static enum tutti_err terminals_start_part(struct terminals_reading *reading, const char *name, const char **attributes)
 {
@@ -245,8 +230,11 @@ static enum tutti_err terminals_start_part(struct terminals_reading *reading, co
         TRY(start_member(reading, attributes));
     else if (strcmp(name, "TerminalStreamMemberVariable") == 0)
         TRY(start_streams(reading, attributes));
-    else if (strcmp(name, "TerminalGraphicalRepresentation") == 0)
-        TRY(start_picture(reading, attributes));
+    else if (strcmp(name, "TerminalGraphicalRepresentation") == 0) {
+        struct tt_terminal *terminal = innermost_terminal(reading);
+        read_extent(reading, attributes, &terminal->extent);
+        TRY(terminals_copy_text(reading, &terminal->icon, tt_xml_attribute(attributes, "iconBaseName")));
+    }
     reading->skipped = reading->depth; /* what is in them is annotations */
     return TUTTI_OK;
 }
@@ -260,7 +248,10 @@ static enum tutti_err terminals_start_element(void *context, struct tt_xml *xml,
     if (reading->skipped > 0)
         return TUTTI_OK;
     if (reading->depth == 1)
-        return terminals_start_root(reading, name);
+        return strcmp(name, "fmiTerminalsAndIcons") == 0
+                   ? TUTTI_OK
+                   : tt_xml_fail(reading->xml, TUTTI_ERR_FORMAT, "found <%s>, expected <fmiTerminalsAndIcons>",
+                                 tt_text_excerpt(name).text);
     if (reading->level > 0)
         return terminals_start_part(reading, name, attributes);
     if (strcmp(name, "Terminal") == 0 && reading->in_list)

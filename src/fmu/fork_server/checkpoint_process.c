@@ -50,14 +50,6 @@ static void checkpoint_process_quit(struct tt_checkpoint_process *self)
 
 /* ---- points ---- */
 
-/* The call of the kernel, not fork(): the child is to be the keeper's. There is one thread, and what fork() does besides is for
- * others. */
-static pid_t fork_sibling(void)
-{
-    fflush(NULL); /* or what the FMU has printed would be lost with one of the two, or be printed twice */
-    return (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
-}
-
 static void checkpoint_process_reject(struct tt_checkpoint_process *self, const char *why)
 {
     tt_shared_area_put_text(self->area, why);
@@ -74,7 +66,11 @@ enum split {
 static enum split checkpoint_process_fork(struct tt_checkpoint_process *self)
 {
     uint32_t number = self->area->number;
-    pid_t pid = fork_sibling();
+    fflush(NULL); /* what the FMU has printed must neither be lost nor be printed twice */
+
+    /* The system call and not fork(): the new process must be a child of the keeper. This process has one thread, so it
+     * does not need the rest of fork(). */
+    pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid > 0) {
         tt_checkpoint_process_register(self->area, number, pid);
         tt_shared_area_pass_turn(self->area, number);
@@ -449,12 +445,6 @@ static enum tt_fmi_status serve_get_state_references(struct tt_instance *in, str
     return in->binding->get_state_references(in, tt_shared_area_get(values, count * sizeof(uint32_t)), count);
 }
 
-static enum tt_fmi_status serve_free_instance(struct tt_instance *in)
-{
-    in->binding->free(in);
-    return TUTTI_STATUS_OK;
-}
-
 /* ---- which ---- */
 
 static enum tt_fmi_status serve_make_call(struct tt_checkpoint_process *self, struct tt_shared_area_cursor *values)
@@ -463,7 +453,7 @@ static enum tt_fmi_status serve_make_call(struct tt_checkpoint_process *self, st
     const struct tt_binding *binding = in->binding;
     switch (self->area->word) {
     case TUTTI_WORD_INSTANTIATE: return serve_instantiate(in, values);
-    case TUTTI_WORD_FREE: return serve_free_instance(in);
+    case TUTTI_WORD_FREE: binding->free(in); return TUTTI_STATUS_OK;
     case TUTTI_WORD_SET_DEBUG_LOGGING: return serve_set_debug_logging(in, values);
     case TUTTI_WORD_ENTER_CONFIGURATION: return binding->enter_configuration(in);
     case TUTTI_WORD_EXIT_CONFIGURATION: return binding->exit_configuration(in);

@@ -15,16 +15,6 @@
 /* Mappings, which take longest, are left out more and more often: memory that is shared is mostly so from the start. */
 static unsigned long looks;
 
-/* One folder per thread, besides "." and "..". */
-static bool has_threads(char *why, size_t size)
-{
-    struct stat tasks;
-    if (stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink <= 3)
-        return false;
-    snprintf(why, size, "it has %lu threads", (unsigned long)tasks.st_nlink - 2);
-    return true;
-}
-
 static bool is_checkpoint_process(const struct tt_shared_area *area, pid_t pid)
 {
     for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++)
@@ -49,15 +39,6 @@ static bool has_unknown_children(const struct tt_shared_area *area, pid_t keeper
     return found;
 }
 
-static bool has_processes(const struct tt_shared_area *area, pid_t keeper, char *why, size_t size)
-{
-    siginfo_t info;
-    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 && !has_unknown_children(area, keeper))
-        return false;
-    snprintf(why, size, "it has started another process");
-    return true;
-}
-
 /* ---- descriptors ---- */
 
 /* Devices that have nothing to come back to: null, zero, full, random, urandom. */
@@ -79,17 +60,6 @@ static const char *fork_safety_kind_of(const struct stat *st)
     return S_ISREG(st->st_mode) ? "a file open for writing" : "an open descriptor of the system";
 }
 
-static bool record_file_position(struct tt_fork_safety_positions *positions, int fd, char *why, size_t size)
-{
-    if (positions->count == TUTTI_MOST_FILES) {
-        snprintf(why, size, "it has more than %d open files", TUTTI_MOST_FILES);
-        return false;
-    }
-    positions->files[positions->count].fd = fd;
-    positions->files[positions->count++].offset = lseek(fd, 0, SEEK_CUR);
-    return true;
-}
-
 static bool check_descriptor(struct tt_fork_safety_positions *positions, int fd, char *why, size_t size)
 {
     struct stat st;
@@ -97,8 +67,16 @@ static bool check_descriptor(struct tt_fork_safety_positions *positions, int fd,
     if (flags < 0 || fstat(fd, &st) != 0 || is_stateless_device(&st))
         return true;
     bool is_read = (flags & O_ACCMODE) == O_RDONLY && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
-    if (is_read)
-        return record_file_position(positions, fd, why, size);
+    if (is_read && positions->count == TUTTI_MOST_FILES) {
+        snprintf(why, size, "it has more than %d open files", TUTTI_MOST_FILES);
+        return false;
+    }
+    if (is_read) {
+        positions->files[positions->count].fd = fd;
+        positions->files[positions->count++].offset = lseek(fd, 0, SEEK_CUR);
+        return true;
+    }
+
     char link[64], name[192] = "";
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, name, sizeof name - 1);
@@ -107,22 +85,16 @@ static bool check_descriptor(struct tt_fork_safety_positions *positions, int fd,
     return false;
 }
 
-/* Without /proc: the first ones, where almost all are. */
-static bool check_first_descriptors(struct tt_fork_safety_positions *positions, char *why, size_t size)
-{
-    enum { FIRST = 256 };
-    bool fine = true;
-    for (int fd = STDERR_FILENO + 1; fd < FIRST && fine; fd++)
-        fine = check_descriptor(positions, fd, why, size);
-    return fine;
-}
-
 static bool check_descriptors(struct tt_fork_safety_positions *positions, char *why, size_t size)
 {
     DIR *all = opendir("/proc/self/fd");
     bool fine = true;
-    if (!all)
-        return check_first_descriptors(positions, why, size);
+    if (!all) {
+        enum { FIRST = 256 }; /* without /proc: the first ones, where almost all are */
+        for (int fd = STDERR_FILENO + 1; fd < FIRST && fine; fd++)
+            fine = check_descriptor(positions, fd, why, size);
+        return fine;
+    }
     for (const struct dirent *one; all && fine && (one = readdir(all));) {
         int fd = one->d_name[0] == '.' ? -1 : (int)strtol(one->d_name, NULL, 10);
         if (fd > STDERR_FILENO && fd != dirfd(all))
@@ -152,22 +124,29 @@ static bool check_mapping(void *context, const struct tt_memory_mapping *mapping
     return words->fine;
 }
 
-static bool check_mappings(char *why, size_t size)
-{
-    struct unsafe_reason words = {why, size, true};
-    tt_fork_safety_each_mapping(check_mapping, &words);
-    return words.fine;
-}
-
 bool tt_fork_safety_check(const struct tt_shared_area *area, pid_t keeper, struct tt_fork_safety_positions *positions,
                           char *why, size_t size)
 {
     positions->count = 0;
-    if (has_threads(why, size) || has_processes(area, keeper, why, size) || !check_descriptors(positions, why, size))
+    struct stat tasks; /* one folder per thread, besides "." and ".." */
+    if (stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 3) {
+        snprintf(why, size, "it has %lu threads", (unsigned long)tasks.st_nlink - 2);
         return false;
+    }
+    siginfo_t info;
+    if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || has_unknown_children(area, keeper)) {
+        snprintf(why, size, "it has started another process");
+        return false;
+    }
+    if (!check_descriptors(positions, why, size))
+        return false;
+
     bool is_due = (looks & (looks - 1)) == 0; /* 0, 1, 2, 4, 8 ... */
     looks++;
-    return !is_due || check_mappings(why, size);
+    struct unsafe_reason reason = {why, size, true};
+    if (is_due)
+        tt_fork_safety_each_mapping(check_mapping, &reason);
+    return reason.fine;
 }
 
 void tt_fork_safety_restore_files(const struct tt_fork_safety_positions *positions)

@@ -21,21 +21,6 @@
 #include "fmu/process/shared_area.h"
 #include "fmu/fork_server/checkpoint_process.h"
 
-/* One has ended that no holder's entry names: what an FMU had started, or a holder whose entry the FMU has overwritten. Entries that name none
- * of this process's children are such; the rank would wait for them for ever. */
-static void record_unknown_end(struct tt_shared_area *area, int status)
-{
-    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
-        struct tt_process_entry *holder = &area->holders[n];
-        int32_t state = atomic_load(&holder->state);
-        if (state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD || tt_child_kill(atomic_load(&holder->pid), 0))
-            continue;
-        atomic_store(&holder->status, status);
-        atomic_store(&holder->state, TUTTI_HOLDER_DEAD);
-        tt_shared_area_wake_rank(area);
-    }
-}
-
 static void record_end(struct tt_shared_area *area, pid_t pid, int status)
 {
     for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
@@ -48,7 +33,18 @@ static void record_end(struct tt_shared_area *area, pid_t pid, int status)
         tt_shared_area_wake_rank(area);
         return;
     }
-    record_unknown_end(area, status);
+
+    /* No entry has this process: an FMU had started it, or the FMU has overwritten its entry. Entries without a child
+     * of this process are marked as dead, as the rank would wait for them for ever. */
+    for (uint32_t n = TUTTI_AREA_FIRST; n < TUTTI_AREA_HOLDERS; n++) {
+        struct tt_process_entry *holder = &area->holders[n];
+        int32_t state = atomic_load(&holder->state);
+        if (state == TUTTI_HOLDER_NONE || state == TUTTI_HOLDER_DEAD || tt_child_kill(atomic_load(&holder->pid), 0))
+            continue;
+        atomic_store(&holder->status, status);
+        atomic_store(&holder->state, TUTTI_HOLDER_DEAD);
+        tt_shared_area_wake_rank(area);
+    }
 }
 
 /* Those that have ended, by now or (flags 0) sooner or later. False: there are no more children. */
@@ -84,31 +80,6 @@ static void fork_server_end_all(struct tt_shared_area *area)
     }
 }
 
-/* Until the rank has ended. */
-static void fork_server_watch(struct tt_shared_area *area, int signals)
-{
-    struct pollfd fds[] = {{.fd = TUTTI_KEEPER_LIFE}, {.fd = signals, .events = POLLIN}};
-    while (!fds[0].revents) {
-        if (poll(fds, sizeof fds / sizeof *fds, -1) < 0)
-            continue;
-        struct signalfd_siginfo info;
-        if (fds[1].revents && read(signals, &info, sizeof info) > 0)
-            (void)fork_server_collect(area, WNOHANG);
-    }
-}
-
-static void fork_server_init(void)
-{
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}; /* the rank's business */
-    static const int usual[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};    /* a sanitizer has handlers for these */
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        signal(usual[i], SIG_DFL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* large, and not asked for */
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
 int main(void)
 {
     struct tt_shared_area *area = tt_shared_area_map(TUTTI_KEEPER_AREA);
@@ -119,7 +90,16 @@ int main(void)
         return 2; /* it was started by hand */
     close(TUTTI_KEEPER_AREA);
     (void)close_range(TUTTI_KEEPER_LIFE + 1, ~0U, 0); /* what the program of the rank lets its children have */
-    fork_server_init();
+
+    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}; /* the rank handles them */
+    static const int usual[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};    /* a sanitizer has handlers for these */
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        signal(usual[i], SIG_DFL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* core files would be large */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+
     sigprocmask(SIG_BLOCK, &deaths, NULL);
     int signals = signalfd(-1, &deaths, SFD_CLOEXEC);
     pid_t keeper = getpid(), first = signals < 0 ? -1 : fork();
@@ -132,7 +112,16 @@ int main(void)
     if (first < 0)
         return 1; /* the rank sees that */
     tt_checkpoint_process_register(area, TUTTI_AREA_FIRST, first);
-    fork_server_watch(area, signals);
+
+    /* Until the rank has ended. */
+    struct pollfd fds[] = {{.fd = TUTTI_KEEPER_LIFE}, {.fd = signals, .events = POLLIN}};
+    while (!fds[0].revents) {
+        if (poll(fds, sizeof fds / sizeof *fds, -1) < 0)
+            continue;
+        struct signalfd_siginfo info;
+        if (fds[1].revents && read(signals, &info, sizeof info) > 0)
+            (void)fork_server_collect(area, WNOHANG);
+    }
     fork_server_end_all(area);
     return 0;
 }

@@ -37,29 +37,6 @@ static int move_descriptor(int fd)
     return moved;
 }
 
-/* Everything that a keeper inherits, apart from standard output and error. */
-static int fork_control_list_actions(posix_spawn_file_actions_t *actions, int area, int life)
-{
-    int error = posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(actions, area, TUTTI_KEEPER_AREA);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(actions, life, TUTTI_KEEPER_LIFE);
-    return error;
-}
-
-/* Signals of a terminal reach the keeper, too, which leaves them to the rank. */
-static int fork_control_list_attributes(posix_spawnattr_t *attributes)
-{
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    int error = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    if (!error)
-        error = posix_spawnattr_setsigmask(attributes, &none);
-    return error ? error : posix_spawnattr_setsigdefault(attributes, &all);
-}
-
 static int fork_control_spawn(pid_t *pid, char *program, int area, int life)
 {
     posix_spawn_file_actions_t actions;
@@ -70,9 +47,23 @@ static int fork_control_spawn(pid_t *pid, char *program, int area, int life)
         return error;
     error = posix_spawnattr_init(&attributes);
     if (!error) {
-        error = fork_control_list_actions(&actions, area, life);
+        /* The keeper inherits these, standard output and standard error. */
+        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
         if (!error)
-            error = fork_control_list_attributes(&attributes);
+            error = posix_spawn_file_actions_adddup2(&actions, area, TUTTI_KEEPER_AREA);
+        if (!error)
+            error = posix_spawn_file_actions_adddup2(&actions, life, TUTTI_KEEPER_LIFE);
+
+        /* Signals of a terminal reach the keeper, too, which leaves them to the rank. */
+        sigset_t none, all;
+        sigemptyset(&none);
+        sigfillset(&all);
+        if (!error)
+            error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        if (!error)
+            error = posix_spawnattr_setsigmask(&attributes, &none);
+        if (!error)
+            error = posix_spawnattr_setsigdefault(&attributes, &all);
         if (!error)
             error = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
         posix_spawnattr_destroy(&attributes);
@@ -166,14 +157,6 @@ uint32_t tt_fork_control_free_number(const struct tt_fork_control *process)
     return 0;
 }
 
-static void record_death(struct tt_fork_control *process, int status)
-{
-    if (WIFSIGNALED(status))
-        tt_exit_message_signal(WTERMSIG(status), process->trouble, sizeof process->trouble);
-    else
-        tt_exit_message_status(WEXITSTATUS(status), process->trouble, sizeof process->trouble);
-}
-
 /* Can this holder not give the turn back any more? It has ended; or its entry says what neither a holder nor its keeper writes while the turn is
  * away. `is_made`: it is there. */
 static bool is_process_dead(struct tt_fork_control *process, uint32_t number, bool is_made)
@@ -182,7 +165,11 @@ static bool is_process_dead(struct tt_fork_control *process, uint32_t number, bo
         return false;
     int32_t state = atomic_load(&process->area->holders[number].state);
     if (state == TUTTI_HOLDER_DEAD) {
-        record_death(process, atomic_load(&process->area->holders[number].status));
+        int status = atomic_load(&process->area->holders[number].status);
+        if (WIFSIGNALED(status))
+            tt_exit_message_signal(WTERMSIG(status), process->trouble, sizeof process->trouble);
+        else
+            tt_exit_message_status(WEXITSTATUS(status), process->trouble, sizeof process->trouble);
         return true;
     }
     if (state == TUTTI_HOLDER_ALIVE || state == TUTTI_HOLDER_LEAVING || (state == TUTTI_HOLDER_NONE && !is_made))

@@ -537,17 +537,6 @@ static void forked_put_library(struct forked_call *call, const struct tt_library
     forked_put_text(call, library->file);
 }
 
-static enum tutti_err fail_load(const struct tt_instance *in, const char *why)
-{
-    const struct tt_library *library = in->library;
-    if (library->keeper)
-        return tt_fail(TUTTI_ERR_LOAD,
-                       "%s: %s, which runs libraries for another platform than this one, cannot load the FMU's: %s",
-                       library->file, library->keeper, why);
-    return tt_fail(TUTTI_ERR_LOAD, "%s (%s): the library cannot be loaded once more, in a process of its own: %s",
-                   in->options.name, library->file, why);
-}
-
 /* *can: what the description and the library both offer. */
 static enum tutti_err forked_load(struct tt_instance *in, bool tells, uint32_t *can)
 {
@@ -562,7 +551,14 @@ static enum tutti_err forked_load(struct tt_instance *in, bool tells, uint32_t *
                 in->library->file, in->forked->process.trouble);
     else {
         const char *why = tt_shared_area_get_text(&answer);
-        fail_load(in, why ? why : "it is not known why");
+        why = why ? why : "it is not known why";
+        if (in->library->keeper)
+            tt_fail(TUTTI_ERR_LOAD,
+                    "%s: %s, which runs libraries for another platform than this one, cannot load the FMU's: %s",
+                    in->library->file, in->library->keeper, why);
+        else
+            tt_fail(TUTTI_ERR_LOAD, "%s (%s): the library cannot be loaded once more, in a process of its own: %s",
+                    in->options.name, in->library->file, why);
     }
     return forked_is_done(&call) == TUTTI_STATUS_OK ? TUTTI_OK
            : call.status == TUTTI_STATUS_LOST       ? TUTTI_ERR_LOST

@@ -313,15 +313,6 @@ static void program_release(struct tutti_program_unit *unit)
     free(unit);
 }
 
-/* A token that no other unit of this process, nor of another one, has: it is made of what the model tells of itself. */
-static void program_make_token(struct tutti_program_unit *unit)
-{
-    static atomic_ulong number;
-    snprintf(unit->version, sizeof unit->version, "%ld-%lu", (long)getpid(), atomic_fetch_add(&number, 1));
-    unit->model.version = unit->version;
-    kit_guid(&unit->model, 3, unit->guid);
-}
-
 static bool program_fill(struct tutti_program_unit *unit, const struct tutti_program *program,
                          const char *const *starts)
 {
@@ -362,7 +353,13 @@ static struct tutti_program_unit *program_build(const struct tutti_program *prog
     bool good = program_fill(unit, program, starts) && program_begin_array(&writer);
     if (good) {
         unit->model = program_model_of(unit);
-        program_make_token(unit);
+
+        /* A token that no other unit has, of this process or of another: it is made of what the model reports. */
+        static atomic_ulong number;
+        snprintf(unit->version, sizeof unit->version, "%ld-%lu", (long)getpid(), atomic_fetch_add(&number, 1));
+        unit->model.version = unit->version;
+        kit_guid(&unit->model, 3, unit->guid);
+
         program_write_description(writer.file, unit);
         good = program_end_array(&writer);
     }
