@@ -56,7 +56,7 @@ def clang_arguments(words):
 def takes_hints(path):
     """tidy_hints.h is for C files of the library and the command, but not for the one that defines what it redefines."""
     parts = path.relative_to(ROOT).parts
-    return path.suffix == ".c" and parts[0] in ("src", "cli") and parts != ("src", "base", "err.c")
+    return path.suffix == ".c" and parts[0] in ("src", "cli") and parts != ("src", "base", "fail.c")
 
 
 def checks(path):
