@@ -42,7 +42,7 @@ class Api(unittest.TestCase):
 
     def test_errors_are_listed(self):
         errors = re.findall(r"^    X\(([A-Z]+), ", (SOURCE / "include/tutti/err.h").read_text(encoding="utf-8"), re.MULTILINE)
-        section = PAGE[PAGE.index("| error |"):PAGE.index("Warnings are no errors")]
+        section = PAGE[PAGE.index("| error |"):PAGE.index("Warnings are not errors")]
         self.assertEqual(set(re.findall(r"`([A-Z]+)`", section)) | {"OK"}, set(errors))
 
 
