@@ -307,15 +307,6 @@ static enum tutti_err write_states(struct tt_conductor *conductor)
     return TUTTI_OK;
 }
 
-/* Has the frame to wait for those of other ranks? */
-static bool must_frame_wait(const struct tt_conductor *conductor, int rank, enum tt_report_kind kind,
-                            const struct tt_byte_reader *in)
-{
-    return (kind == TUTTI_REPORT_ROW && tt_merged_rows_must_wait(conductor->rows, rank)) ||
-           (kind == TUTTI_REPORT_CHECKPOINT && conductor->collector && !conductor->own_err &&
-            tt_collector_must_wait(conductor->collector, *in));
-}
-
 static enum tutti_err conductor_handle_tally(struct tt_conductor *conductor, int r, struct tt_byte_reader *in)
 {
     struct conductor_rank *rank = &conductor->ranks[r];
@@ -328,27 +319,24 @@ static enum tutti_err conductor_handle_tally(struct tt_conductor *conductor, int
     return tt_fail_context(err, "rank %d", r);
 }
 
-/* Those that were stopped are not the ones that failed, unless no other did; nor are those that tell that they have lost
- * another, of whose end more may be known elsewhere. */
-static int error_weight(enum tutti_err err, bool told)
-{
-    return err == TUTTI_OK ? 0 : err == TUTTI_ERR_STOPPED ? 1 : told && err == TUTTI_ERR_LOST ? 2 : 3;
-}
-
-/* In simulated time: ranks that do not read from each other may be far apart. At the same time, in the order in which one rank
- * would have called the units: who tells first is chance. */
-static bool failed_earlier(const struct tt_conductor *conductor, const struct conductor_rank *rank, bool told)
-{
-    return told && conductor->told &&
-           (rank->t < conductor->err_t || (rank->t == conductor->err_t && rank->component < conductor->err_component));
-}
-
 static void conductor_record_error(struct tt_conductor *conductor, const struct conductor_rank *rank, bool told,
                                    const char *message, const struct tt_fail_subject *about)
 {
-    int weight = error_weight(rank->err, told);
-    if (weight < conductor->weight || (weight == conductor->weight && !failed_earlier(conductor, rank, told)))
+    /* A rank that was stopped counts only if no other rank failed; so does a rank that reports the loss of another rank, of
+     * whose end more may be known elsewhere. */
+    int weight = rank->err == TUTTI_OK                 ? 0
+                 : rank->err == TUTTI_ERR_STOPPED      ? 1
+                 : told && rank->err == TUTTI_ERR_LOST ? 2
+                                                       : 3;
+
+    /* Earlier in simulated time: ranks that do not read from each other may be far apart. At the same time, in the order in
+     * which one rank would have called the units: which rank reports first is chance. */
+    bool earlier =
+        told && conductor->told &&
+        (rank->t < conductor->err_t || (rank->t == conductor->err_t && rank->component < conductor->err_component));
+    if (weight < conductor->weight || (weight == conductor->weight && !earlier))
         return;
+
     conductor->err = rank->err;
     conductor->weight = weight;
     conductor->told = told;
@@ -433,7 +421,10 @@ enum tutti_err tt_conductor_receive(struct tt_conductor *conductor, int rank, co
             break;
         const char *parcel = bytes + done + TUTTI_REPORT_HEADER;
         struct tt_byte_reader in = {.at = parcel, .end = parcel + size};
-        if (must_frame_wait(conductor, rank, kind, &in))
+        bool must_wait = (kind == TUTTI_REPORT_ROW && tt_merged_rows_must_wait(conductor->rows, rank)) ||
+                         (kind == TUTTI_REPORT_CHECKPOINT && conductor->collector && !conductor->own_err &&
+                          tt_collector_must_wait(conductor->collector, in));
+        if (must_wait) /* for frames of other ranks */
             break;
         err = conductor_handle_frame(conductor, rank, kind, &in);
         done += TUTTI_REPORT_HEADER + size;
@@ -590,11 +581,6 @@ bool tt_conductor_has_failed(const struct tt_conductor *conductor)
     return conductor->err != TUTTI_OK;
 }
 
-static enum tutti_err close_step_log(struct tt_conductor *conductor)
-{
-    return tt_fail_context(tt_record_file_close(&conductor->step_log, TUTTI_OK), "--step-log");
-}
-
 static enum tutti_err conductor_sum_statistics(struct tt_conductor *conductor, unsigned long rows,
                                                struct tutti_run_stats *stats)
 {
@@ -610,26 +596,24 @@ static enum tutti_err conductor_sum_statistics(struct tt_conductor *conductor, u
     return err;
 }
 
-/* A rank that was ahead of the one whose FMU ended the run has not failed in it. */
-static void clear_later_errors(struct tt_conductor *conductor)
+enum tutti_err tt_conductor_finish(struct tt_conductor *conductor, struct tutti_run_stats *stats)
 {
+    unsigned long rows = tt_merged_rows_count(conductor->rows);
+
+    /* A rank that was ahead of the one whose FMU ended the run has not failed in it. */
     double end = INFINITY;
     for (int r = 0; r < conductor->count; r++)
         if (!conductor->ranks[r].err && conductor->ranks[r].has_tally && conductor->ranks[r].tally.terminated_by_fmu)
             end = fmin(end, conductor->ranks[r].t);
     if (conductor->told && conductor->err_t > end)
         conductor->err = TUTTI_OK;
-}
 
-enum tutti_err tt_conductor_finish(struct tt_conductor *conductor, struct tutti_run_stats *stats)
-{
-    unsigned long rows = tt_merged_rows_count(conductor->rows);
-    clear_later_errors(conductor);
     tt_collector_wait(conductor->collector);
     if (!conductor->err && !conductor->own_err)
         (void)store_conductor_error(conductor, tt_merged_rows_finish(conductor->rows));
     (void)store_conductor_error(conductor, tt_merged_rows_close(conductor->rows));
-    (void)store_conductor_error(conductor, close_step_log(conductor));
+    (void)store_conductor_error(conductor,
+                                tt_fail_context(tt_record_file_close(&conductor->step_log, TUTTI_OK), "--step-log"));
     if (stats)
         (void)store_conductor_error(conductor, conductor_sum_statistics(conductor, rows, stats));
     if (!conductor->err && !conductor->own_err)

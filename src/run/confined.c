@@ -151,16 +151,6 @@ enum tutti_err tt_confined_add_folders(struct tt_policy *policy, const struct tt
     return TUTTI_OK;
 }
 
-/* How a unit is to be taken back: by its own annotation, or as all are. */
-static enum tutti_err read_rollback(const struct tt_job *job, const struct tt_component *component, int *place)
-{
-    const char *word = job->options.rollback;
-    for (size_t i = 0; i < component->word_count && !job->asked->rollback; i++)
-        if (strcmp(component->words[i].name, "rollback") == 0)
-            word = component->words[i].value;
-    return tt_options_choose("rollback", word, place);
-}
-
 /* Filters know the calls of this platform: a process of another kind would be ended at its first one. */
 static enum tutti_err check_platforms(const struct tt_job *job)
 {
@@ -181,8 +171,13 @@ enum tutti_err tt_confined_allow_forks(struct tt_policy *policy, const struct tt
     TRY(check_platforms(job));
     bool forks = false, goes_back = tt_choose_requests_rollback(job);
     for (uint32_t c = 0; c < job->system->component_count; c++) {
+        const struct tt_component *component = &job->system->components[c];
+        const char *word = job->options.rollback; /* unless the component has an annotation */
+        for (size_t i = 0; i < component->word_count && !job->asked->rollback; i++)
+            if (strcmp(component->words[i].name, "rollback") == 0)
+                word = component->words[i].value;
         int place;
-        TRY(read_rollback(job, &job->system->components[c], &place));
+        TRY(tt_options_choose("rollback", word, &place));
         forks = forks || place == TUTTI_ROLLBACK_FORK || (place == TUTTI_ROLLBACK_AUTO && goes_back);
     }
     char *program = NULL;

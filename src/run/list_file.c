@@ -18,11 +18,6 @@ enum tutti_err tt_list_file_parse_line(const struct tt_list_file *lines, char *l
     return length > 0 ? lines->take(lines->context, line, place) : TUTTI_OK;
 }
 
-static enum tutti_err fail_line_length(const struct tt_list_file *lines, const char *place)
-{
-    return tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s: too long, or not a text file: %s", lines->option, place, lines->form);
-}
-
 enum tutti_err tt_list_file_read(const struct tt_list_file *lines, const char *path)
 {
     FILE *file = fopen(path, "re");
@@ -37,7 +32,8 @@ enum tutti_err tt_list_file_read(const struct tt_list_file *lines, const char *p
         bool whole = strchr(line, '\n') || feof(file);
         err = place.failed                    ? tt_fail_memory()
               : whole && number <= MOST_LINES ? tt_list_file_parse_line(lines, line, place.text)
-                                              : fail_line_length(lines, place.text);
+                                              : tt_fail(TUTTI_ERR_ARGUMENT, "%s: %s: too long, or not a text file: %s",
+                                                        lines->option, place.text, lines->form);
         tt_text_fini(&place);
     }
     if (!err && ferror(file))

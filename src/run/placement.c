@@ -289,24 +289,21 @@ enum tutti_err tt_placement_compute(const struct tt_system *system, const struct
     return err;
 }
 
-/* The greatest rank that was asked for, and one more: so many there must be. */
-static unsigned count_placed_ranks(const struct tutti_run_options *options)
-{
-    unsigned most = 0;
-    for (size_t i = 0; i < options->place_count; i++) {
-        const char *equals = strrchr(options->places[i], '=');
-        uint64_t rank = 0;
-        if (equals && tt_number_read_uint(equals + 1, strlen(equals + 1), &rank) && rank < UINT32_MAX)
-            most = rank + 1 > most ? (unsigned)rank + 1 : most;
-    }
-    return most;
-}
-
 int tt_placement_clamp_ranks(const struct tt_system *system, const struct tutti_run_options *options, unsigned wanted,
                              int least)
 {
     unsigned each = (unsigned)count_rank_instances(options);
-    uint32_t units = system->component_count, placed = count_placed_ranks(options);
+
+    /* --place names ranks from 0 to placed - 1. */
+    unsigned placed = 0;
+    for (size_t i = 0; i < options->place_count; i++) {
+        const char *equals = strrchr(options->places[i], '=');
+        uint64_t rank = 0;
+        if (equals && tt_number_read_uint(equals + 1, strlen(equals + 1), &rank) && rank < UINT32_MAX)
+            placed = rank + 1 > placed ? (unsigned)rank + 1 : placed;
+    }
+
+    uint32_t units = system->component_count;
     uint32_t most = (units > placed ? units : placed) * each;
     if (wanted > most)
         tt_log(options->log, TUTTI_LOG_INFO, NULL, "there are %u units%s: running on %u ranks, not on %u", units,

@@ -29,38 +29,25 @@ void tt_recovery_fini(struct tt_recovery *recovery)
     *recovery = (struct tt_recovery){0};
 }
 
-static enum tutti_err create_recovery_folder(struct tt_recovery *recovery)
-{
-    struct tt_text path = {0};
-    if (recovery->path)
-        return TUTTI_OK;
-    TRY(tt_tempdir_new(&recovery->folder));
-    tt_text_printf(&path, "%s/checkpoint", tt_tempdir_path(recovery->folder));
-    recovery->path = path.failed ? NULL : tt_text_copy(path.text);
-    tt_text_fini(&path);
-    return recovery->path ? TUTTI_OK : tt_fail_memory();
-}
-
 /* As a file: nodes get it sent like any other that a run reads. */
 enum tutti_err tt_recovery_store(struct tt_recovery *recovery, struct tt_collector *collector)
 {
     struct tt_bytes last = collector ? tt_collector_last_file(collector) : (struct tt_bytes){0};
     if (last.size == 0 || recovery->asked->recover == 0)
         return TUTTI_OK;
-    TRY(create_recovery_folder(recovery));
+    if (!recovery->path) {
+        struct tt_text path = {0};
+        TRY(tt_tempdir_new(&recovery->folder));
+        tt_text_printf(&path, "%s/checkpoint", tt_tempdir_path(recovery->folder));
+        recovery->path = path.failed ? NULL : tt_text_copy(path.text);
+        tt_text_fini(&path);
+        if (!recovery->path)
+            return tt_fail_memory();
+    }
     TRY(tt_checkpoint_write(recovery->path, last.data, last.size));
     recovery->options.resume = recovery->path;
     recovery->t = tt_collector_time(collector);
     return TUTTI_OK;
-}
-
-/* Once, a machine or a cable may be the cause. The same loss at the same time again is the FMU's. */
-static bool is_repeated_loss(struct tt_recovery *recovery, const char *why)
-{
-    bool again = recovery->why && strcmp(recovery->why, why) == 0;
-    free(recovery->why);
-    recovery->why = tt_text_copy(why);
-    return again;
 }
 
 static void recovery_explain(struct tt_failure *failure, const char *words)
@@ -78,7 +65,12 @@ bool tt_recovery_retry(struct tt_recovery *recovery, struct tt_failure *failure)
     recovery->started = false;
     if (ends)
         return false;
-    if (is_repeated_loss(recovery, failure->message)) {
+
+    /* Once, a machine or a cable may be the cause. The same loss at the same time again is the FMU's. */
+    bool repeated = recovery->why && strcmp(recovery->why, failure->message) == 0;
+    free(recovery->why);
+    recovery->why = tt_text_copy(failure->message);
+    if (repeated) {
         recovery_explain(failure, "the same has happened after a recovery, so that it is not tried again");
         return false;
     }

@@ -157,17 +157,6 @@ static enum tutti_err run_placed(const struct tt_launch *launch, struct tutti_ru
     return tt_fail_restore(&failure);
 }
 
-/* --place names ranks that there are no more. */
-static enum tutti_err fail_recovered(enum tutti_err err)
-{
-    struct tt_failure failure;
-    tt_fail_save(&failure, err);
-    return tt_fail(TUTTI_ERR_LOST,
-                   "%s; the run was to go on after a loss, with the ranks that are left: let it choose where units go "
-                   "(without --place), or name more nodes than it needs, so that one can take the place of another",
-                   failure.message);
-}
-
 static enum tutti_err place_and_run(struct tt_launch *launch, struct tt_job *job, struct tutti_run_stats *stats,
                                     struct tt_recovery *recovery)
 {
@@ -175,8 +164,15 @@ static enum tutti_err place_and_run(struct tt_launch *launch, struct tt_job *job
     enum tutti_err err = run_job_agree(launch, place ? TUTTI_OK : tt_fail_memory());
     if (!err)
         err = launch->launcher->place(launch->self, job, place, &launch->ranks);
-    if (err == TUTTI_ERR_ARGUMENT && recovery->used > 0)
-        err = fail_recovered(err);
+    if (err == TUTTI_ERR_ARGUMENT && recovery->used > 0) { /* --place names ranks that no longer exist */
+        struct tt_failure failure;
+        tt_fail_save(&failure, err);
+        err =
+            tt_fail(TUTTI_ERR_LOST,
+                    "%s; the run was to go on after a loss, with the ranks that are left: let it choose where units go "
+                    "(without --place), or name more nodes than it needs, so that one can take the place of another",
+                    failure.message);
+    }
     launch->job = job;
     job->place = place;
     if (!err)

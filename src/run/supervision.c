@@ -158,20 +158,16 @@ static bool supervision_offer_reports(struct supervision *run, int rank)
     return taken > 0; /* else a row that has to wait */
 }
 
-static bool discard_reports(struct supervision *run, int rank)
-{
-    size_t count;
-    (void)run->launcher->reports(run->self, rank, &count);
-    if (count > 0)
-        run->launcher->consume(run->self, rank, count);
-    return count > 0;
-}
-
 /* Hands over what one rank has reported, as far as the conductor takes it. Was it anything? */
 static bool supervision_read_reports(struct supervision *run, int rank)
 {
-    if (run->watched[rank].closed)
-        return discard_reports(run, rank);
+    if (run->watched[rank].closed) {
+        size_t count;
+        (void)run->launcher->reports(run->self, rank, &count);
+        if (count > 0)
+            run->launcher->consume(run->self, rank, count);
+        return count > 0;
+    }
     return run->watched[rank].held.size > 0 ? offer_held_frame(run, rank) : supervision_offer_reports(run, rank);
 }
 
@@ -232,15 +228,6 @@ static bool is_drained(struct supervision *run, int rank)
             watched->held.size < frame_size(run, rank, watched->held.bytes, watched->held.size));
 }
 
-/* The conductor's thread is gone as well; a round that it had under way cannot be taken up. */
-static void read_reports_in_place(struct supervision *run)
-{
-    if (run->taking)
-        tt_crash_report_loss();
-    else
-        supervision_read_all_reports(run);
-}
-
 /* In a handler: a rank's thread ends the process. What ranks have reported is taken in first, by the conductor's thread: the
  * round that is under way may have passed a rank already, so that it takes one more. */
 static void await_report_intake(void *context)
@@ -249,7 +236,11 @@ static void await_report_intake(void *context)
     struct supervision *run = context;
     unsigned before = run->rounds;
     if (tt_crash_is_last_thread()) {
-        read_reports_in_place(run);
+        /* The conductor's thread is gone as well; a round that it had under way cannot be taken up. */
+        if (run->taking)
+            tt_crash_report_loss();
+        else
+            supervision_read_all_reports(run);
         return;
     }
     if (pthread_equal(pthread_self(), run->thread))
@@ -324,26 +315,6 @@ static void supervision_check_rank(struct supervision *run, int rank, double now
         supervision_check_heartbeat(run, rank, status.heartbeat, now);
 }
 
-static void check_all_ranks(struct supervision *run)
-{
-    double now = tt_wall_clock_now();
-    for (int r = 0; r < run->started; r++)
-        supervision_check_rank(run, r, now);
-    run->looked = now;
-}
-
-/* Tells the conductor of a rank that will not tell its end itself, with its last words. */
-static void supervision_lose_rank(struct supervision *run, int rank)
-{
-    char words[2048] = "";
-    const struct supervised_rank *watched = &run->watched[rank];
-    if (watched->lost && watched->err == TUTTI_ERR_LOST)
-        tt_supervision_last_log_lines(run->conductor, rank, words, sizeof words);
-    (void)tt_fail(watched->err, "%s%s", watched->why ? watched->why : tutti_err_name(watched->err), words);
-    tt_conductor_mark_lost(run->conductor, rank, watched->err);
-    run->blamed = run->blamed || watched->lost;
-}
-
 /* `at_last`: those that are not drained, too. */
 static void lose_rank_if_due(struct supervision *run, int rank, bool at_last)
 {
@@ -351,8 +322,16 @@ static void lose_rank_if_due(struct supervision *run, int rank, bool at_last)
     if (!watched->over || tt_conductor_has_ended(run->conductor, rank))
         return;
     bool late = watched->lost && tt_wall_clock_now() - watched->lost_at > LEFTOVERS;
-    if (at_last || late || is_drained(run, rank))
-        supervision_lose_rank(run, rank);
+    if (!at_last && !late && !is_drained(run, rank))
+        return;
+
+    /* Tells the conductor of a rank that will not tell its end itself, with its last words. */
+    char words[2048] = "";
+    if (watched->lost && watched->err == TUTTI_ERR_LOST)
+        tt_supervision_last_log_lines(run->conductor, rank, words, sizeof words);
+    (void)tt_fail(watched->err, "%s%s", watched->why ? watched->why : tutti_err_name(watched->err), words);
+    tt_conductor_mark_lost(run->conductor, rank, watched->err);
+    run->blamed = run->blamed || watched->lost;
 }
 
 /* The one that stopped the others first: its error is that of the run. */
@@ -393,7 +372,12 @@ static void supervise_ranks(struct supervision *run)
         enum tutti_err err = run->launcher->poll(run->self, NAP_MS);
         if (err)
             supervision_fail(run, err);
-        check_all_ranks(run); /* before the last look at their reports */
+
+        double now = tt_wall_clock_now();
+        for (int r = 0; r < run->started; r++) /* before the last look at their reports */
+            supervision_check_rank(run, r, now);
+        run->looked = now;
+
         supervision_read_all_reports(run);
         lose_all_ranks(run, false);
         run->rounds++;

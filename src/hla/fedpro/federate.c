@@ -388,20 +388,6 @@ static enum tutti_err read_modules(struct tutti_federate_client *federate, const
     return TUTTI_OK;
 }
 
-/* *there: it is already. */
-static enum tutti_err federate_create_federation(struct tutti_federate_client *federate,
-                                                 const struct tutti_federate_options *options, Fedpro__Modules *modules,
-                                                 bool *there)
-{
-    Fedpro__CreateSeveral request = FEDPRO__CREATE_SEVERAL__INIT;
-    request.federation = tt_payload_make_text(options->federation);
-    request.modules = modules;
-    request.time = tt_payload_make_text(options->time ? options->time : "HLAfloat64Time");
-    enum tutti_err err = tt_federate_call(federate, CREATE, &request.base);
-    *there = err == TUTTI_ERR_STATE && strncmp(tutti_err_message(), "FederationExecutionAlreadyExists", 32) == 0;
-    return *there ? TUTTI_OK : err;
-}
-
 static enum tutti_err federate_connect(struct tutti_federate_client *federate,
                                        const struct tutti_federate_options *options)
 {
@@ -457,11 +443,20 @@ static enum tutti_err federate_enter_federation(struct tutti_federate_client *fe
         return tt_fail_memory();
     TRY(tt_fedpro_caller_open(&federate->caller, &wishes));
     TRY(federate_connect(federate, options));
+
+    /* Creates the federation, unless it exists already. */
     Fedpro__Modules modules = FEDPRO__MODULES__INIT;
     bool there = false;
     if (options->module_count > 0) {
         TRY(read_modules(federate, options, &modules));
-        TRY(federate_create_federation(federate, options, &modules, &there));
+        Fedpro__CreateSeveral request = FEDPRO__CREATE_SEVERAL__INIT;
+        request.federation = tt_payload_make_text(options->federation);
+        request.modules = &modules;
+        request.time = tt_payload_make_text(options->time ? options->time : "HLAfloat64Time");
+        enum tutti_err err = tt_federate_call(federate, CREATE, &request.base);
+        there = err == TUTTI_ERR_STATE && strncmp(tutti_err_message(), "FederationExecutionAlreadyExists", 32) == 0;
+        if (err && !there)
+            return err;
     }
     return federate_join_federation(federate, options, there ? &modules : NULL);
 }

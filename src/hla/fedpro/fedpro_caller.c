@@ -373,15 +373,6 @@ void tt_fedpro_caller_free(struct tt_fedpro_caller *caller)
     free(caller);
 }
 
-static enum tutti_err push_call(struct tt_fedpro_caller *caller, const uint8_t *bytes, size_t size)
-{
-    pthread_mutex_lock(&caller->mutex);
-    caller->has_response = false;
-    enum tutti_err err = tt_session_link_push(&caller->link, TUTTI_FEDPRO_CALL, NULL, bytes, size, &caller->expected);
-    pthread_mutex_unlock(&caller->mutex);
-    return err;
-}
-
 static enum tutti_err open_response(struct tt_fedpro_caller *caller, struct tt_payload_memory *memory, uint32_t number,
                                     const ProtobufCMessageDescriptor *form, ProtobufCMessage **response)
 {
@@ -411,7 +402,11 @@ enum tutti_err tt_fedpro_caller_call(struct tt_fedpro_caller *caller, struct tt_
     const uint8_t *bytes = tt_payload_close_envelope(memory, number, request, &size);
     if (!bytes)
         return tt_fail_memory();
-    TRY(push_call(caller, bytes, size));
+    pthread_mutex_lock(&caller->mutex);
+    caller->has_response = false;
+    enum tutti_err err = tt_session_link_push(&caller->link, TUTTI_FEDPRO_CALL, NULL, bytes, size, &caller->expected);
+    pthread_mutex_unlock(&caller->mutex);
+    TRY(err);
     while (!caller->has_response)
         TRY(exchange_messages_once(caller, 1));
     return open_response(caller, memory, number, form, response);

@@ -80,14 +80,6 @@ static void on_connection_ready(void *context, struct tt_fedpro_connection *conn
     mark_peer_due(connection->owner);
 }
 
-/* The handler that sessions know has the served one's context; its `ready` needs none. */
-static struct tt_fedpro_handler handler_with_ready(const struct tt_fedpro_server_handler *served)
-{
-    struct tt_fedpro_handler handler = served->handler;
-    handler.ready = on_connection_ready;
-    return handler;
-}
-
 static enum tutti_err fedpro_server_listen(struct tt_fedpro_server *server)
 {
     int one = 1;
@@ -106,15 +98,6 @@ static enum tutti_err fedpro_server_listen(struct tt_fedpro_server *server)
     return TUTTI_OK;
 }
 
-static enum tutti_err fedpro_server_watch(struct tt_fedpro_server *server)
-{
-    server->epoll = epoll_create1(EPOLL_CLOEXEC);
-    struct epoll_event event = {.events = EPOLLIN};
-    if (server->epoll < 0 || epoll_ctl(server->epoll, EPOLL_CTL_ADD, server->listener, &event) != 0)
-        return tt_fail(TUTTI_ERR_IO, "epoll cannot be used: %s", strerror(errno));
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_fedpro_server_open(struct tt_fedpro_server **out, const struct tt_fedpro_server_options *options,
                                      const struct tt_fedpro_server_handler *served)
 {
@@ -125,10 +108,19 @@ enum tutti_err tt_fedpro_server_open(struct tt_fedpro_server **out, const struct
     server->served = *served;
     server->listener = server->epoll = -1;
     server->now = tt_wall_clock_now();
-    struct tt_fedpro_handler handler = handler_with_ready(served);
+
+    /* The handler that sessions know has the context of `served`; its `ready` needs none. */
+    struct tt_fedpro_handler handler = served->handler;
+    handler.ready = on_connection_ready;
     tt_sessions_init(&server->sessions, &handler, &options->rules);
+
     enum tutti_err err = fedpro_server_listen(server);
-    err = err ? err : fedpro_server_watch(server);
+    if (!err) {
+        server->epoll = epoll_create1(EPOLL_CLOEXEC);
+        struct epoll_event event = {.events = EPOLLIN};
+        if (server->epoll < 0 || epoll_ctl(server->epoll, EPOLL_CTL_ADD, server->listener, &event) != 0)
+            err = tt_fail(TUTTI_ERR_IO, "epoll cannot be used: %s", strerror(errno));
+    }
     if (err) {
         tt_fedpro_server_close(server);
         return err;
@@ -194,25 +186,14 @@ void tt_fedpro_server_close(struct tt_fedpro_server *server)
     free(server);
 }
 
-static void configure_peer_socket(int socket)
-{
-    int one = 1;
-    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
-}
-
-static struct tt_transport *fedpro_server_make_transport(struct tt_fedpro_server *server, int socket)
-{
-    if (server->options.tls)
-        return tt_tls_new_transport(server->options.tls, socket, NULL);
-    return tt_transport_new_tcp(socket);
-}
-
 static void add_peer(struct tt_fedpro_server *server, int socket, const struct tt_transport_address *from)
 {
     struct server_peer *peer = calloc(1, sizeof *peer);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
-    struct tt_transport *transport = peer ? fedpro_server_make_transport(server, socket) : NULL;
+    struct tt_transport *transport = NULL;
+    if (peer)
+        transport = server->options.tls ? tt_tls_new_transport(server->options.tls, socket, NULL)
+                                        : tt_transport_new_tcp(socket);
     if (!transport || epoll_ctl(server->epoll, EPOLL_CTL_ADD, socket, &event) != 0) {
         if (transport)
             transport->kind->free(transport);
@@ -220,7 +201,10 @@ static void add_peer(struct tt_fedpro_server *server, int socket, const struct t
         close(socket);
         return;
     }
-    configure_peer_socket(socket);
+    int one = 1;
+    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
+
     tt_sessions_init_connection(&peer->connection, &server->sessions, server->now);
     peer->connection.owner = peer;
     peer->transport = transport;
@@ -362,20 +346,6 @@ static void write_peer(struct server_peer *peer)
     }
 }
 
-static bool peer_output_is_full(const struct server_peer *peer)
-{
-    return peer->connection.session && tt_session_link_pending(&peer->connection.session->link) > MUCH;
-}
-
-static void update_epoll_mask(struct server_peer *peer, bool writes)
-{
-    bool reads = !peer->connection.closing && !peer_output_is_full(peer);
-    uint32_t mask = (reads ? (uint32_t)EPOLLIN : 0U) | (writes ? (uint32_t)EPOLLOUT : 0U);
-    struct epoll_event event = {.events = mask, .data.ptr = peer};
-    if (mask != peer->mask && epoll_ctl(peer->server->epoll, EPOLL_CTL_MOD, peer->socket, &event) == 0)
-        peer->mask = mask;
-}
-
 /* Something may have to be written, read on, or closed. */
 static void fedpro_server_serve_peer(struct server_peer *peer)
 {
@@ -390,29 +360,15 @@ static void fedpro_server_serve_peer(struct server_peer *peer)
             peer_free(peer);
         return;
     }
-    update_epoll_mask(peer, writes);
-}
 
-static void serve_due_peers(struct tt_fedpro_server *server)
-{
-    struct server_peer *peer = server->due;
-    server->due = NULL;
-    while (peer) {
-        struct server_peer *next = peer->next_due;
-        peer->is_due = false;
-        fedpro_server_serve_peer(peer);
-        peer = next;
-    }
-}
-
-/* Connections that begin no session in time. */
-static void close_idle_peers(struct tt_fedpro_server *server)
-{
-    for (struct server_peer *peer = server->peers; peer; peer = peer->next)
-        if (!peer->connection.session && server->now - peer->since > FIRST_SECONDS) {
-            peer->failed = true;
-            mark_peer_due(peer);
-        }
+    /* A peer whose output is full is not read until it has received some of it. */
+    const struct tt_fedpro_session *session = peer->connection.session;
+    bool is_full = session && tt_session_link_pending(&session->link) > MUCH;
+    bool reads = !peer->connection.closing && !is_full;
+    uint32_t mask = (reads ? (uint32_t)EPOLLIN : 0U) | (writes ? (uint32_t)EPOLLOUT : 0U);
+    struct epoll_event event = {.events = mask, .data.ptr = peer};
+    if (mask != peer->mask && epoll_ctl(peer->server->epoll, EPOLL_CTL_MOD, peer->socket, &event) == 0)
+        peer->mask = mask;
 }
 
 static void fedpro_server_tick(struct tt_fedpro_server *server, double *due)
@@ -421,7 +377,11 @@ static void fedpro_server_tick(struct tt_fedpro_server *server, double *due)
         return;
     double next = 0;
     tt_sessions_tick(&server->sessions, server->now, &next);
-    close_idle_peers(server);
+    for (struct server_peer *peer = server->peers; peer; peer = peer->next)
+        if (!peer->connection.session && server->now - peer->since > FIRST_SECONDS) {
+            peer->failed = true; /* it begins no session in time */
+            mark_peer_due(peer);
+        }
     pause_listener(server, false); /* the system may have some again */
     if (server->served.tick)
         server->served.tick(server->served.handler.context, server->now);
@@ -465,7 +425,15 @@ enum tutti_err tt_fedpro_server_run(struct tt_fedpro_server *server, const volat
         fedpro_server_tick(server, &due);
         if (server->served.settle)
             server->served.settle(server->served.handler.context);
-        serve_due_peers(server);
+
+        struct server_peer *peer = server->due;
+        server->due = NULL;
+        while (peer) {
+            struct server_peer *next = peer->next_due;
+            peer->is_due = false;
+            fedpro_server_serve_peer(peer);
+            peer = next;
+        }
     }
     return TUTTI_OK;
 }

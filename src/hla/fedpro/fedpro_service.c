@@ -144,17 +144,6 @@ static void send_response(const struct tt_fedpro_call *call, int32_t sequence, u
         tt_sessions_end_session(call->client->session, "memory is out");
 }
 
-static void send_failure(const struct tt_fedpro_call *call, int32_t sequence, enum tt_hla hla)
-{
-    Fedpro__Failure failure = FEDPRO__FAILURE__INIT;
-    char details[1000];
-    snprintf(details, sizeof details, "%s", tutti_err_message());
-    tt_text_make_printable(details);
-    failure.exception = tt_payload_make_text(tt_exception_name(hla));
-    failure.details = details;
-    send_response(call, sequence, FAILURE, &failure.base);
-}
-
 /* Texts come from anywhere and go to other federates, whose libraries take nothing but UTF-8. */
 static bool has_valid_utf8(const ProtobufCMessage *message)
 {
@@ -231,7 +220,13 @@ static void on_session_call(void *context, struct tt_fedpro_session *session, in
     else
         hla = RAISE(RTIinternalError, "%zu bytes are no CallRequest", size);
     if (hla) {
-        send_failure(&call, sequence, hla);
+        Fedpro__Failure failure = FEDPRO__FAILURE__INIT;
+        char details[1000];
+        snprintf(details, sizeof details, "%s", tutti_err_message());
+        tt_text_make_printable(details);
+        failure.exception = tt_payload_make_text(tt_exception_name(hla));
+        failure.details = details;
+        send_response(&call, sequence, FAILURE, &failure.base);
         return;
     }
     Fedpro__Nothing nothing = FEDPRO__NOTHING__INIT;

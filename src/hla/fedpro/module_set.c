@@ -63,18 +63,14 @@ static enum tt_hla module_set_add_path(struct tt_module_set *modules, const char
     return err ? TUTTI_HLA_ErrorReadingFOM : module_set_append(modules, module);
 }
 
-static const char *module_set_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static enum tt_hla add_module_url(struct tt_module_set *modules, const char *url, const struct tt_module_files *shelf)
 {
     const char *path = strncasecmp(url, "file://", 7) == 0 ? url + 7 : url;
-    for (size_t i = 0; i < shelf->count; i++)
-        if (strcmp(path, shelf->paths[i]) == 0 || strcmp(path, module_set_file_name(shelf->paths[i])) == 0)
+    for (size_t i = 0; i < shelf->count; i++) {
+        const char *slash = strrchr(shelf->paths[i], '/');
+        if (strcmp(path, shelf->paths[i]) == 0 || strcmp(path, slash ? slash + 1 : shelf->paths[i]) == 0)
             return module_set_add_path(modules, shelf->paths[i]);
+    }
     return RAISE(CouldNotOpenFOM,
                  "%s: the RTI opens only FOM modules that it was started with (--fom FILE); or send the module itself",
                  tt_text_excerpt(url).text);

@@ -122,17 +122,6 @@ Fedpro__Handles *tt_payload_make_handles(struct tt_payload_memory *memory, const
     return made;
 }
 
-static Fedpro__Value *payload_make_value(struct tt_payload_memory *memory, const struct tt_hla_value *value)
-{
-    Fedpro__Value *made = tt_payload_memory_allocate(memory, sizeof *made);
-    if (!made)
-        return NULL;
-    fedpro__value__init(made);
-    made->handle = tt_payload_make_handle(memory, value->handle);
-    made->value = (ProtobufCBinaryData){value->bytes.size, tt_payload_borrow(value->bytes.data)};
-    return made;
-}
-
 Fedpro__Values *tt_payload_make_values(struct tt_payload_memory *memory, const struct tt_hla_value *values,
                                        size_t count)
 {
@@ -143,9 +132,14 @@ Fedpro__Values *tt_payload_make_values(struct tt_payload_memory *memory, const s
     fedpro__values__init(made);
     if (!items)
         return made;
-    for (size_t i = 0; i < count; i++)
-        if ((items[i] = payload_make_value(memory, &values[i])) == NULL)
+    for (size_t i = 0; i < count; i++) {
+        items[i] = tt_payload_memory_allocate(memory, sizeof *items[i]);
+        if (!items[i])
             return made;
+        fedpro__value__init(items[i]);
+        items[i]->handle = tt_payload_make_handle(memory, values[i].handle);
+        items[i]->value = (ProtobufCBinaryData){values[i].bytes.size, tt_payload_borrow(values[i].bytes.data)};
+    }
     made->item = items;
     made->n_item = count;
     return made;
@@ -176,9 +170,14 @@ static size_t payload_put_utf8(char *text, unsigned character)
     return 3;
 }
 
-/* HLAunicodeString: how many characters in four bytes, then two bytes each, big-endian. */
-static const char *payload_read_unicode(struct tt_payload_memory *memory, const uint8_t *bytes, size_t size)
+const char *tt_payload_read_credentials(struct tt_payload_memory *memory, const Fedpro__Credentials *credentials)
 {
+    if (!credentials || strcmp(credentials->type, "HLAplainTextPassword") != 0)
+        return NULL;
+
+    /* HLAunicodeString: how many characters in four bytes, then two bytes each, big-endian. */
+    const uint8_t *bytes = credentials->data.data;
+    size_t size = credentials->data.len;
     if (size < 4)
         return NULL;
     size_t count = tt_fedpro_message_get_u32(bytes), length = 0;
@@ -188,13 +187,6 @@ static const char *payload_read_unicode(struct tt_payload_memory *memory, const 
     for (size_t i = 0; text && i < count; i++)
         length += payload_put_utf8(text + length, (unsigned)bytes[4 + 2 * i] << 8 | bytes[5 + 2 * i]);
     return text;
-}
-
-const char *tt_payload_read_credentials(struct tt_payload_memory *memory, const Fedpro__Credentials *credentials)
-{
-    if (!credentials || strcmp(credentials->type, "HLAplainTextPassword") != 0)
-        return NULL;
-    return payload_read_unicode(memory, credentials->data.data, credentials->data.len);
 }
 
 const char *tt_payload_read_settings_key(struct tt_payload_memory *memory, const char *settings)

@@ -183,15 +183,6 @@ static void reject_session(struct tt_fedpro_connection *connection, enum tt_fedp
     put_direct_status(connection, TUTTI_FEDPRO_NEW_SESSION_STATUS, 0, (int32_t)reason, NULL);
 }
 
-/* A number that cannot be guessed: who knows it may resume the session. */
-static uint64_t make_session_number(void)
-{
-    uint64_t number = 0;
-    while (number == 0)
-        randombytes_buf(&number, sizeof number);
-    return number;
-}
-
 static enum tutti_err sessions_start_session(struct tt_fedpro_connection *connection,
                                              const struct tt_fedpro_message *message)
 {
@@ -211,8 +202,12 @@ static enum tutti_err sessions_start_session(struct tt_fedpro_connection *connec
         return TUTTI_OK;
     }
     sessions->items[sessions->count++] = session;
-    tt_session_link_init(&session->link, make_session_number(), 1,
-                         &sessions->rules.limits); /* the status is message 0 */
+
+    /* The number cannot be guessed: a connection that presents it may resume the session. */
+    uint64_t number = 0;
+    while (number == 0)
+        randombytes_buf(&number, sizeof number);
+    tt_session_link_init(&session->link, number, 1, &sessions->rules.limits); /* the status is message 0 */
     session->sessions = sessions;
     session->connection = connection;
     connection->session = session;

@@ -199,16 +199,6 @@ static void write_columns(struct tt_text *text, const struct tt_tree_node *node)
             write_column(text, child);
 }
 
-static enum tt_hla fom_merge_columns(struct fom_merge *merge, const struct tt_tree_node *node, const char **columns)
-{
-    struct tt_text text = {0};
-    tt_text_append(&text, node->local);
-    write_columns(&text, node);
-    *columns = text.failed ? NULL : tt_arena_copy_text(&merge->fom->arena, text.text, text.length);
-    tt_text_fini(&text);
-    return *columns ? TUTTI_HLA_OK : tt_exception_raise_memory();
-}
-
 static double fom_merge_number(const struct tt_tree_node *node)
 {
     static const char *const names[] = {"upperBound", "rate", "reliable"};
@@ -289,7 +279,15 @@ static enum tt_hla merge_entry(struct fom_merge *merge, struct tt_fom_table *tab
 {
     struct tt_fom_entry entry = {.number = fom_merge_number(node), .place = fom_merge_place(merge, node)};
     HLA_TRY(fom_merge_read_name(merge, node, &entry.name));
-    HLA_TRY(fom_merge_columns(merge, node, &entry.columns));
+
+    struct tt_text text = {0};
+    tt_text_append(&text, node->local);
+    write_columns(&text, node);
+    entry.columns = text.failed ? NULL : tt_arena_copy_text(&merge->fom->arena, text.text, text.length);
+    tt_text_fini(&text);
+    if (!entry.columns)
+        return tt_exception_raise_memory();
+
     uint32_t found = tt_fom_find_entry(table, entry.name);
     if (found) {
         struct tt_fom_entry *other = &table->entries[found - 1];
@@ -591,12 +589,6 @@ static const struct {
 };
 enum { SWITCHES = sizeof switches / sizeof *switches };
 
-static bool read_switch(const char *text, bool *on)
-{
-    *on = strcasecmp(text, "true") == 0 || strcasecmp(text, "enabled") == 0 || strcmp(text, "1") == 0;
-    return *on || strcasecmp(text, "false") == 0 || strcasecmp(text, "disabled") == 0 || strcmp(text, "0") == 0;
-}
-
 static bool read_resign(const char *text, enum tt_resign *action)
 {
     static const char *const names[TUTTI_RESIGNS] = {"UnconditionallyDivestAttributes",    "DeleteObjects",
@@ -626,10 +618,12 @@ static enum tt_hla merge_switch(struct fom_merge *merge, const struct tt_tree_no
         *set |= 1u << SWITCHES;
     }
     for (unsigned i = 0; text && i < SWITCHES; i++) {
-        bool on, *place = (bool *)((char *)all + switches[i].offset);
         if (strcmp(node->local, switches[i].name) != 0)
             continue;
-        if (!read_switch(text, &on))
+        bool *place = (bool *)((char *)all + switches[i].offset);
+        bool on = strcasecmp(text, "true") == 0 || strcasecmp(text, "enabled") == 0 || strcmp(text, "1") == 0;
+        bool off = strcasecmp(text, "false") == 0 || strcasecmp(text, "disabled") == 0 || strcmp(text, "0") == 0;
+        if (!on && !off)
             return RAISE(InvalidFOM, "%s:%u: '%s' is neither true nor false", merge->file, node->line,
                          tt_text_excerpt(text).text);
         if (!(*set & 1u << i))
@@ -640,15 +634,6 @@ static enum tt_hla merge_switch(struct fom_merge *merge, const struct tt_tree_no
                             *place ? "on" : "off");
         *set |= 1u << i;
     }
-    return TUTTI_HLA_OK;
-}
-
-static enum tt_hla merge_switches(struct fom_merge *merge, unsigned *set)
-{
-    const struct tt_tree_node *list = tt_fom_module_child(merge->module->tree->root, "switches");
-    for (const struct tt_tree_node *node = list ? list->first : NULL; node; node = node->next)
-        if (node->local)
-            HLA_TRY(merge_switch(merge, node, set));
     return TUTTI_HLA_OK;
 }
 
@@ -677,7 +662,10 @@ static enum tt_hla merge_all_modules(struct fom_merge *merge, struct tt_fom_modu
         HLA_TRY(fom_merge_start_module(merge, modules[i]));
         merge->standard = i ? merge->standard : merge->file;
         HLA_TRY(merge_classes(merge));
-        HLA_TRY(merge_switches(merge, &set));
+        const struct tt_tree_node *list = tt_fom_module_child(merge->module->tree->root, "switches");
+        for (const struct tt_tree_node *node = list ? list->first : NULL; node; node = node->next)
+            if (node->local)
+                HLA_TRY(merge_switch(merge, node, &set));
     }
     fom_merge_check_types(merge->fom, &merge->fom->objects, merge->findings);
     fom_merge_check_types(merge->fom, &merge->fom->interactions, merge->findings);

@@ -36,27 +36,6 @@ void tt_message_forget_object(struct tt_federation *federation, struct tt_object
         tt_discovery_advise_object(federation, object);
 }
 
-/* The federate has it: if it is retracted, it must be told. */
-static void note_delivered(const struct tt_federate *federate, struct tt_message *message)
-{
-    if (message->sent != TUTTI_ORDER_TIMESTAMP)
-        return;
-    if (!tt_vector_reserve(&message->delivered, &message->delivered_room, message->delivered_count + 1,
-                           sizeof *message->delivered)) {
-        federate->ambassador->overflowed = true;
-        return;
-    }
-    message->delivered[message->delivered_count++] = federate->handle;
-}
-
-static bool subscribes_to_value(const struct tt_federate *federate, const struct tt_message *message, uint32_t class,
-                                uint32_t handle)
-{
-    if (message->kind == TUTTI_MESSAGE_UPDATE)
-        return tt_federation_interest_flags(federate, class, handle) & TUTTI_SUBSCRIBED;
-    return tt_fom_has_member(&federate->federation->fom->interactions, class, handle);
-}
-
 /* The values that the federate sees of the class; false: none. */
 static bool select_values(struct tt_federate *federate, const struct tt_message *message, uint32_t class,
                           struct tt_callback *callback)
@@ -68,9 +47,14 @@ static bool select_values(struct tt_federate *federate, const struct tt_message 
         return false;
     }
     size_t count = 0;
-    for (size_t i = 0; i < message->value_count; i++)
-        if (subscribes_to_value(federate, message, class, message->values[i].handle))
+    for (size_t i = 0; i < message->value_count; i++) {
+        uint32_t handle = message->values[i].handle;
+        bool subscribed = message->kind == TUTTI_MESSAGE_UPDATE
+                              ? (tt_federation_interest_flags(federate, class, handle) & TUTTI_SUBSCRIBED) != 0
+                              : tt_fom_has_member(&federation->fom->interactions, class, handle);
+        if (subscribed)
             federation->scratch[count++] = message->values[i];
+    }
     callback->values = count == message->value_count ? message->values : federation->scratch;
     callback->value_count = count;
     return count > 0;
@@ -126,16 +110,16 @@ static void message_hand_over(struct tt_federate *federate, struct tt_message *m
     bool interaction = message->kind == TUTTI_MESSAGE_INTERACTION || message->kind == TUTTI_MESSAGE_DIRECTED;
     if (interaction ? fill_interaction(federate, message, &callback) : fill_object(federate, message, &callback)) {
         tt_federation_push_callback(federate->ambassador, &callback);
-        note_delivered(federate, message);
-    }
-}
 
-static void message_hold(struct tt_federate *federate, struct tt_message *message)
-{
-    bool ok =
-        tt_vector_reserve(&federate->held, &federate->held_room, federate->held_count + 1, sizeof *federate->held);
-    if (tt_federation_charge_memory(federate->ambassador, message->size, ok))
-        federate->held[federate->held_count++] = tt_message_retain(message);
+        /* If the message is retracted, this federate must be notified. */
+        if (message->sent != TUTTI_ORDER_TIMESTAMP)
+            return;
+        if (tt_vector_reserve(&message->delivered, &message->delivered_room, message->delivered_count + 1,
+                              sizeof *message->delivered))
+            message->delivered[message->delivered_count++] = federate->handle;
+        else
+            federate->ambassador->overflowed = true;
+    }
 }
 
 static void queue_by_stamp(struct tt_federate *federate, struct tt_message *message)
@@ -179,7 +163,10 @@ void tt_message_deliver(struct tt_federate *federate, struct tt_message *message
     if (message->sent == TUTTI_ORDER_TIMESTAMP && time->constrained) {
         queue_by_stamp(federate, message);
     } else if (time->constrained && !time->asynchronous && time->pending == TUTTI_ADVANCE_NONE) {
-        message_hold(federate, message);
+        bool ok =
+            tt_vector_reserve(&federate->held, &federate->held_room, federate->held_count + 1, sizeof *federate->held);
+        if (tt_federation_charge_memory(federate->ambassador, message->size, ok))
+            federate->held[federate->held_count++] = tt_message_retain(message);
     } else {
         message_hand_over(federate, message, TUTTI_ORDER_RECEIVE);
     }

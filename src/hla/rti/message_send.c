@@ -59,15 +59,6 @@ uint64_t tt_message_finish(struct tt_federate *f, struct tt_message *message)
     return 0;
 }
 
-/* An object that was to be deleted stays: its deleter knows it again, and others that have lost it discover it. */
-static void message_restore_object(struct tt_federate *f, const struct tt_message *message)
-{
-    struct tt_object *object = tt_federation_object(f->federation, message->object);
-    object->deleter = 0;
-    tt_discovery_add_federate(object, f, object->class);
-    tt_discovery_announce_object(object, f->federation);
-}
-
 /* `told` has those that know of the retraction. */
 static void message_withdraw(struct tt_federate *f, struct tt_message *message, struct tt_handle_set *told)
 {
@@ -118,8 +109,13 @@ enum tt_hla tt_message_retract(struct tt_ambassador *ambassador, uint64_t number
             continue;
         }
         message_withdraw(f, message, &told);
-        if (message->kind == TUTTI_MESSAGE_DELETE)
-            message_restore_object(f, message);
+        if (message->kind == TUTTI_MESSAGE_DELETE) {
+            /* The object stays: its deleter knows it again, and federates that have lost it discover it. */
+            struct tt_object *object = tt_federation_object(f->federation, message->object);
+            object->deleter = 0;
+            tt_discovery_add_federate(object, f, object->class);
+            tt_discovery_announce_object(object, f->federation);
+        }
         tt_message_release(message);
     }
     free(told.items);

@@ -286,19 +286,6 @@ static enum tt_hla objects_check_values(const struct tt_federate *f, const struc
     return TUTTI_HLA_OK;
 }
 
-static void deliver_to_known(const struct tt_federate *f, const struct tt_object *object, struct tt_message *message)
-{
-    for (size_t i = 0; i < object->known_count; i++) {
-        struct tt_federate *to = tt_federation_member(f->federation, object->known[i].federate);
-        bool wanted = false;
-        for (size_t k = 0; to != f && !wanted && k < message->value_count; k++)
-            wanted = tt_federation_interest_flags(to, object->known[i].class, message->values[k].handle) &
-                     TUTTI_SUBSCRIBED;
-        if (wanted)
-            tt_message_deliver(to, message);
-    }
-}
-
 /* The values of those attributes that go in the order and by the transport of `like`, which is not sent yet; they are sent then. */
 static enum tt_hla objects_send_part(struct tt_federate *f, struct tt_object *object, const struct tt_hla_value *values,
                                      bool *sent, size_t count, size_t like, struct tt_message_stamp *send,
@@ -322,23 +309,21 @@ static enum tt_hla objects_send_part(struct tt_federate *f, struct tt_object *ob
         return tt_exception_raise_memory();
     message->object = object->handle;
     message->transportation = first->transportation;
-    deliver_to_known(f, object, message);
+
+    /* To every federate that knows the object and has subscribed to one of the values. */
+    for (size_t i = 0; i < object->known_count; i++) {
+        struct tt_federate *to = tt_federation_member(f->federation, object->known[i].federate);
+        bool wanted = false;
+        for (size_t k = 0; to != f && !wanted && k < message->value_count; k++)
+            wanted = tt_federation_interest_flags(to, object->known[i].class, message->values[k].handle) &
+                     TUTTI_SUBSCRIBED;
+        if (wanted)
+            tt_message_deliver(to, message);
+    }
+
     uint64_t number = tt_message_finish(f, message);
     *retraction = number ? number : *retraction;
     return TUTTI_HLA_OK;
-}
-
-static enum tt_hla send_parts(struct tt_federate *f, struct tt_object *object, const struct tt_hla_value *values,
-                              size_t count, struct tt_message_stamp *send, uint64_t *retraction)
-{
-    bool *sent = calloc(count + 1, sizeof *sent);
-    uint32_t part = 0;
-    enum tt_hla exception = sent ? TUTTI_HLA_OK : tt_exception_raise_memory();
-    for (size_t i = 0; !exception && i < count; i++)
-        if (!sent[i])
-            exception = objects_send_part(f, object, values, sent, count, i, send, part++, retraction);
-    free(sent);
-    return exception;
 }
 
 enum tt_hla tt_objects_update(struct tt_ambassador *ambassador, uint32_t handle, const struct tt_hla_value *values,
@@ -351,7 +336,17 @@ enum tt_hla tt_objects_update(struct tt_ambassador *ambassador, uint32_t handle,
     HLA_TRY(tt_federation_find_object(f, handle, &object));
     HLA_TRY(objects_check_values(f, object, values, count));
     HLA_TRY(tt_message_check_stamp(f, &send));
-    HLA_TRY(send_parts(f, object, values, count, &send, &number));
+
+    /* One message for each pair of order and transportation. */
+    bool *sent = calloc(count + 1, sizeof *sent);
+    uint32_t part = 0;
+    enum tt_hla exception = sent ? TUTTI_HLA_OK : tt_exception_raise_memory();
+    for (size_t i = 0; !exception && i < count; i++)
+        if (!sent[i])
+            exception = objects_send_part(f, object, values, sent, count, i, &send, part++, &number);
+    free(sent);
+    HLA_TRY(exception);
+
     if (retraction)
         *retraction = number;
     tt_time_management_grant(f->federation);

@@ -82,17 +82,6 @@ static enum tt_hla check_acquirable(const struct tt_federate *federate, struct t
     return TUTTI_HLA_OK;
 }
 
-/* The first federate that asked for it has it; NULL: none did. */
-static struct tt_federate *ownership_next_acquirer(const struct tt_federation *federation,
-                                                   struct tt_object_attribute *a)
-{
-    a->divesting = false;
-    a->owner = a->acquirers.count ? a->acquirers.items[0] : 0;
-    if (a->owner)
-        tt_federation_remove_handle(&a->acquirers, a->owner);
-    return tt_federation_member(federation, a->owner);
-}
-
 /* Attributes by the federate that has them now, or is to be told of them. Sets of a few. */
 struct ownership_shares {
     struct ownership_share {
@@ -153,7 +142,13 @@ static void divest(struct tt_federate *federate, struct tt_object *object, const
         struct tt_object_attribute *a = tt_federation_find_attribute(object, attributes[i]);
         if (a->owner != federate->handle)
             continue; /* named twice */
-        struct tt_federate *to = ownership_next_acquirer(federate->federation, a);
+
+        /* The first federate that has requested the attribute becomes its owner. */
+        a->divesting = false;
+        a->owner = a->acquirers.count ? a->acquirers.items[0] : 0;
+        if (a->owner)
+            tt_federation_remove_handle(&a->acquirers, a->owner);
+        struct tt_federate *to = tt_federation_member(federate->federation, a->owner);
         if (to)
             ownership_add_share(&passed, to, attributes[i]);
         else

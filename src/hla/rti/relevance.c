@@ -54,13 +54,6 @@ static void advise_owner(const struct tt_federate *f, struct tt_object *object)
     discovery_notify(f, TUTTI_CALLBACK_TurnUpdatesOffForObjectInstance, object, &off);
 }
 
-static bool is_in_scope(const struct tt_federate *f, const struct tt_object_known *known,
-                        const struct tt_object_attribute *a)
-{
-    return a->owner && a->owner != f->handle &&
-           tt_federation_interest_flags(f, known->class, a->attribute) & TUTTI_SUBSCRIBED;
-}
-
 static void advise_receiver(const struct tt_federate *f, const struct tt_object *object, struct tt_object_known *known)
 {
     struct tt_handle_set in = {0}, out = {0};
@@ -71,11 +64,13 @@ static void advise_receiver(const struct tt_federate *f, const struct tt_object 
         return;
     }
     for (size_t i = 0; i < object->attribute_count; i++) {
-        bool is = is_in_scope(f, known, &object->attributes[i]);
-        if (is == known->scope[i])
+        const struct tt_object_attribute *a = &object->attributes[i];
+        bool in_scope = a->owner && a->owner != f->handle &&
+                        tt_federation_interest_flags(f, known->class, a->attribute) & TUTTI_SUBSCRIBED;
+        if (in_scope == known->scope[i])
             continue;
-        known->scope[i] = is;
-        discovery_collect(is ? &in : &out, object->attributes[i].attribute, f);
+        known->scope[i] = in_scope;
+        discovery_collect(in_scope ? &in : &out, a->attribute, f);
     }
     discovery_notify(f, TUTTI_CALLBACK_AttributesInScope, object, &in);
     discovery_notify(f, TUTTI_CALLBACK_AttributesOutOfScope, object, &out);

@@ -369,12 +369,6 @@ static bool resign_deletes(enum tt_resign action)
            action == TUTTI_RESIGN_CANCEL_DELETE_DIVEST;
 }
 
-static bool resign_divests(enum tt_resign action)
-{
-    return action == TUTTI_RESIGN_DIVEST || action == TUTTI_RESIGN_DELETE_THEN_DIVEST ||
-           action == TUTTI_RESIGN_CANCEL_DELETE_DIVEST;
-}
-
 /* Would it own attributes after its objects are deleted, if they are? */
 static bool keeps_attributes(const struct tt_federate *f, bool delete)
 {
@@ -420,7 +414,9 @@ enum tt_hla tt_rti_resign(struct tt_ambassador *ambassador, enum tt_resign actio
     bool cancels = action == TUTTI_RESIGN_CANCEL || action == TUTTI_RESIGN_CANCEL_DELETE_DIVEST;
     if (!cancels && tt_ownership_is_pending(f, NULL))
         return RAISE(OwnershipAcquisitionPending, "federate '%s' waits for attributes", f->name);
-    if (!resign_divests(action) && keeps_attributes(f, resign_deletes(action)))
+    bool divests = action == TUTTI_RESIGN_DIVEST || action == TUTTI_RESIGN_DELETE_THEN_DIVEST ||
+                   action == TUTTI_RESIGN_CANCEL_DELETE_DIVEST;
+    if (!divests && keeps_attributes(f, resign_deletes(action)))
         return RAISE(FederateOwnsAttributes, "federate '%s' owns attributes of objects", f->name);
     rti_remove_federate(f, resign_deletes(action));
     return TUTTI_HLA_OK;
@@ -469,14 +465,6 @@ static void rti_announce_sync_point(const struct tt_sync_point *point, const str
     tt_federation_push_callback(federate->ambassador, &callback);
 }
 
-static void remove_sync_point(struct tt_federation *federation, struct tt_sync_point *point)
-{
-    size_t at = (size_t)(point - federation->points);
-    tt_federation_free_sync_point(point);
-    federation->point_count--;
-    memmove(point, point + 1, (federation->point_count - at) * sizeof *point);
-}
-
 /* Tells all if all have arrived; the point is gone then. */
 static bool rti_complete_sync_point(struct tt_federation *federation, struct tt_sync_point *point)
 {
@@ -495,7 +483,11 @@ static bool rti_complete_sync_point(struct tt_federation *federation, struct tt_
         tt_federation_push_callback(tt_federation_member(federation, point->members[i].federate)->ambassador,
                                     &callback);
     free(failed.items);
-    remove_sync_point(federation, point);
+
+    size_t at = (size_t)(point - federation->points);
+    tt_federation_free_sync_point(point);
+    federation->point_count--;
+    memmove(point, point + 1, (federation->point_count - at) * sizeof *point);
     return true;
 }
 

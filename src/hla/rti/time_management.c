@@ -101,15 +101,6 @@ static struct tt_time_bound federate_galt(const struct time_bounds *bounds, cons
     return f == bounds->holder ? bounds->second : bounds->least;
 }
 
-/* What f can send: V2 with everything. */
-static struct tt_time_bound sending_bound(const struct tt_federate *f)
-{
-    if (!is_next_message_request(f))
-        return f->time.promise;
-    struct time_bounds b = compute_bounds(f->federation);
-    return lowered_bound(f, federate_galt(&b, f));
-}
-
 static void raise_promise(struct tt_federate *f, int64_t t, bool strict)
 {
     f->time.promise = tt_logical_time_max(
@@ -120,19 +111,6 @@ static void time_management_notify(struct tt_federate *f, enum tt_callback_kind 
 {
     struct tt_callback callback = {.kind = kind, .timed = true, .time = time, .optimistic_time = optimistic};
     tt_federation_push_callback(f->ambassador, &callback);
-}
-
-/* V6, V1 */
-static void time_management_grant_time(struct tt_federate *f, int64_t time)
-{
-    bool strict = is_strict_advance(f->time.pending);
-    tt_message_deliver_until(f, time, TUTTI_ORDER_TIMESTAMP);
-    f->time.pending = TUTTI_ADVANCE_NONE;
-    f->time.now = time;
-    f->time.strict = strict;
-    raise_promise(f, time, strict);
-    f->federation->grants++;
-    time_management_notify(f, TUTTI_CALLBACK_TimeAdvanceGrant, time, 0);
 }
 
 /* V4: can nothing come below t, nor at it if `strict`? */
@@ -156,8 +134,18 @@ static void grant_if_possible(const struct time_bounds *bounds, struct tt_federa
     if (time->pending == TUTTI_ADVANCE_NONE)
         return;
     int64_t t = time->constrained && is_next_message_request(f) ? time_management_next(f) : time->target;
-    if (!time->constrained || no_message_before(bounds, f, t, is_strict_advance(time->pending)))
-        time_management_grant_time(f, t);
+    bool strict = is_strict_advance(time->pending);
+    if (time->constrained && !no_message_before(bounds, f, t, strict))
+        return;
+
+    /* V6, V1 */
+    tt_message_deliver_until(f, t, TUTTI_ORDER_TIMESTAMP);
+    time->pending = TUTTI_ADVANCE_NONE;
+    time->now = t;
+    time->strict = strict;
+    raise_promise(f, t, strict);
+    f->federation->grants++;
+    time_management_notify(f, TUTTI_CALLBACK_TimeAdvanceGrant, t, 0);
 }
 
 void tt_time_management_grant(struct tt_federation *federation)
@@ -183,7 +171,13 @@ enum tt_hla tt_time_management_check_stamp(struct tt_federate *f, int64_t time)
         return RAISE(InvalidLogicalTime, "this is no time of the federation");
     if (!f->time.regulating)
         return TUTTI_HLA_OK;
-    struct tt_time_bound bound = sending_bound(f);
+
+    /* The bound of what f can send: V2 with everything. */
+    struct tt_time_bound bound = f->time.promise;
+    if (is_next_message_request(f)) {
+        struct time_bounds b = compute_bounds(f->federation);
+        bound = lowered_bound(f, federate_galt(&b, f));
+    }
     if (tt_logical_time_allows(bound, time))
         return TUTTI_HLA_OK;
     return RAISE(InvalidLogicalTime, "federate '%s' sends at %s, but has promised to send nothing before %s%s", f->name,

@@ -173,14 +173,6 @@ static enum tutti_err attribute_links_add(struct link_reading *reading, const ch
 
 /* ---- from options and annotation ---- */
 
-static size_t count_parts(const char *text)
-{
-    size_t count = 1;
-    for (const char *at = strstr(text, TUTTI_ANNOTATION_AND); at; at = strstr(at + 1, TUTTI_ANNOTATION_AND))
-        count++;
-    return count;
-}
-
 static enum tutti_err attribute_links_add_item(struct link_reading *reading, const char *text)
 {
     for (const char *at = text, *end; at; at = end ? end + strlen(TUTTI_ANNOTATION_AND) : NULL) {
@@ -196,9 +188,13 @@ static enum tutti_err attribute_links_read_side(struct link_reading *reading)
     const struct tt_system *system = reading->job->system;
     const char *word = side->name + 2;
     size_t most = side->given_count;
-    for (size_t i = 0; i < system->word_count; i++)
-        if (strcmp(system->words[i].name, word) == 0)
-            most += count_parts(system->words[i].value);
+    for (size_t i = 0; i < system->word_count; i++) {
+        if (strcmp(system->words[i].name, word) != 0)
+            continue;
+        most++;
+        for (const char *at = system->words[i].value; (at = strstr(at, TUTTI_ANNOTATION_AND)); at++)
+            most++;
+    }
     side->links = tt_arena_array(&reading->links->arena, most, sizeof *side->links);
     if (!side->links)
         return tt_fail_memory();
@@ -238,17 +234,6 @@ static enum tutti_err choose_link_encoding(const struct link_reading *reading, c
     return link->data_type ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err choose_link_encodings(struct link_reading *reading, const struct tt_fom *fom,
-                                            struct link_side sides[2])
-{
-    for (int s = 0; s < 2; s++)
-        for (size_t i = 0; i < sides[s].count; i++) {
-            reading->side = &sides[s];
-            TRY(choose_link_encoding(reading, fom, &sides[s].links[i]));
-        }
-    return TUTTI_OK;
-}
-
 static enum tutti_err attribute_links_read_module(const char *path, struct tt_fom_module **module)
 {
     size_t size = 0;
@@ -273,8 +258,11 @@ static enum tutti_err read_model(struct link_reading *reading, struct link_side 
         err = attribute_links_read_module(options->foms[count], &modules[count]);
     if (!err && tt_fom_merge_modules(&fom, modules, count, NULL))
         err = tt_fail_context(TUTTI_ERR_FORMAT, "--fom");
-    if (!err)
-        err = choose_link_encodings(reading, fom, sides);
+    for (int s = 0; s < 2; s++)
+        for (size_t i = 0; !err && i < sides[s].count; i++) {
+            reading->side = &sides[s];
+            err = choose_link_encoding(reading, fom, &sides[s].links[i]);
+        }
     for (size_t i = 0; i < count; i++)
         tt_fom_module_free(modules[i]);
     free(modules);
@@ -322,19 +310,14 @@ void tt_attribute_links_fini(struct tt_attribute_links *links)
 
 enum { DEPTH = 4 }; /* spaces of the first class below the root */
 
-static void append_escaped(struct tt_text *text, const char *plain, size_t length)
+static void append_element(struct tt_text *text, const char *name, const char *plain, size_t length)
 {
+    tt_text_printf(text, "<%s>", name);
     for (size_t i = 0; i < length; i++)
         if (plain[i] == '&' || plain[i] == '<' || plain[i] == '>')
             tt_text_printf(text, "&#%d;", plain[i]);
         else
             tt_text_append_n(text, plain + i, 1);
-}
-
-static void append_element(struct tt_text *text, const char *name, const char *plain, size_t length)
-{
-    tt_text_printf(text, "<%s>", name);
-    append_escaped(text, plain, length);
     tt_text_printf(text, "</%s>", name);
 }
 
@@ -349,18 +332,6 @@ static size_t attribute_links_count(const struct tt_attribute_links *links)
     return links->published_count + links->subscribed_count;
 }
 
-static void append_attribute(struct tt_text *text, const struct tt_attribute_link *link, int depth)
-{
-    tt_text_printf(text, "%*s<attribute>", depth, "");
-    append_element(text, "name", link->attribute, strlen(link->attribute));
-    append_element(text, "dataType", link->data_type, strlen(link->data_type));
-    tt_text_printf(text,
-                   "<updateType>Periodic</updateType>\n%*s<ownership>NoTransfer</ownership>"
-                   "<sharing>PublishSubscribe</sharing>\n%*s<transportation>HLAreliable</transportation>"
-                   "<order>TimeStamp</order></attribute>\n",
-                   depth + 2, "", depth + 2, "");
-}
-
 static void append_attributes(struct tt_text *text, const struct tt_attribute_links *links, const char *class_name,
                               size_t length, int depth)
 {
@@ -370,8 +341,16 @@ static void append_attributes(struct tt_text *text, const struct tt_attribute_li
         for (size_t j = 0; j < i && mine; j++) /* each attribute once */
             mine = strcmp(link->class_name, link_at(links, j)->class_name) != 0 ||
                    strcmp(link->attribute, link_at(links, j)->attribute) != 0;
-        if (mine)
-            append_attribute(text, link, depth);
+        if (!mine)
+            continue;
+        tt_text_printf(text, "%*s<attribute>", depth, "");
+        append_element(text, "name", link->attribute, strlen(link->attribute));
+        append_element(text, "dataType", link->data_type, strlen(link->data_type));
+        tt_text_printf(text,
+                       "<updateType>Periodic</updateType>\n%*s<ownership>NoTransfer</ownership>"
+                       "<sharing>PublishSubscribe</sharing>\n%*s<transportation>HLAreliable</transportation>"
+                       "<order>TimeStamp</order></attribute>\n",
+                       depth + 2, "", depth + 2, "");
     }
 }
 

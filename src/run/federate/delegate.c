@@ -131,18 +131,6 @@ static enum tutti_err declare_objects(struct tt_delegate *delegate)
     return TUTTI_OK;
 }
 
-static enum tutti_err delegate_set_up(struct tt_delegate *delegate)
-{
-    const struct tt_attribute_links *links = delegate->links;
-    size_t out = links->published_count + 1, in = links->subscribed_count + 1;
-    delegate->objects = calloc(out, sizeof *delegate->objects);
-    delegate->object_of = calloc(out, sizeof *delegate->object_of);
-    delegate->values = calloc(out, sizeof *delegate->values);
-    delegate->arrivals = calloc(in, sizeof *delegate->arrivals);
-    return delegate->objects && delegate->object_of && delegate->values && delegate->arrivals ? TUTTI_OK
-                                                                                              : tt_fail_memory();
-}
-
 enum tutti_err tt_delegate_join(struct tt_delegate **out, const struct tt_attribute_links *links, struct tt_rank *rank,
                                 double start)
 {
@@ -151,7 +139,14 @@ enum tutti_err tt_delegate_join(struct tt_delegate **out, const struct tt_attrib
         return tt_fail_memory();
     delegate->links = links;
     delegate->rank = rank;
-    TRY(delegate_set_up(delegate));
+    size_t out_room = links->published_count + 1, in_room = links->subscribed_count + 1;
+    delegate->objects = calloc(out_room, sizeof *delegate->objects);
+    delegate->object_of = calloc(out_room, sizeof *delegate->object_of);
+    delegate->values = calloc(out_room, sizeof *delegate->values);
+    delegate->arrivals = calloc(in_room, sizeof *delegate->arrivals);
+    if (!delegate->objects || !delegate->object_of || !delegate->values || !delegate->arrivals)
+        return tt_fail_memory();
+
     const struct tutti_run_options *options = delegate_options(delegate);
     TRY(options->fom_count > 0
             ? join_with_modules(delegate, &(struct tutti_federate_options){.modules = options->foms,

@@ -120,19 +120,6 @@ static enum tutti_err send_published_values(struct run_federate *walk, double st
 
 /* ---- time, and what comes ---- */
 
-static void pack_received_values(struct run_federate *walk, double granted)
-{
-    tt_bytes_reset(&walk->news);
-    tt_bytes_put_double(&walk->news, granted);
-    for (size_t i = 0; i < walk->links->subscribed_count; i++) {
-        struct tt_delegate_arrival *arrival = &walk->delegate->arrivals[i];
-        tt_bytes_put_u8(&walk->news, arrival->fresh);
-        if (arrival->fresh)
-            tt_bytes_put_block(&walk->news, arrival->bytes.bytes, arrival->bytes.size);
-        arrival->fresh = false;
-    }
-}
-
 /* Collective. */
 static enum tutti_err request_time_advance(struct run_federate *walk, enum tutti_federate_advance how, double t)
 {
@@ -142,7 +129,16 @@ static enum tutti_err request_time_advance(struct run_federate *walk, enum tutti
         enum tutti_err err = tt_delegate_advance(walk->delegate, how, t, &granted);
         if (err)
             return err == TUTTI_ERR_INTERRUPTED ? err : tt_fail_context(err, "t = %s", TIME(walk->rank->t));
-        pack_received_values(walk, granted);
+
+        tt_bytes_reset(&walk->news);
+        tt_bytes_put_double(&walk->news, granted);
+        for (size_t i = 0; i < walk->links->subscribed_count; i++) {
+            struct tt_delegate_arrival *arrival = &walk->delegate->arrivals[i];
+            tt_bytes_put_u8(&walk->news, arrival->fresh);
+            if (arrival->fresh)
+                tt_bytes_put_block(&walk->news, arrival->bytes.bytes, arrival->bytes.size);
+            arrival->fresh = false;
+        }
     }
     TRY(tt_run_federate_broadcast(&walk->spread, walk->rank, &walk->news, &mine, 1));
     struct tt_byte_reader in = tt_bytes_get_begin(tt_bytes_written(&walk->news));
@@ -202,15 +198,6 @@ static double next_exchange_time(const struct run_federate *walk)
     return walk->lookahead > 0 && tt_time_same(even, due, rank->span) ? even : due;
 }
 
-static enum tutti_err run_federate_check_interrupt(const struct run_federate *walk)
-{
-    const volatile sig_atomic_t *interrupt = walk->rank->job->options.interrupt;
-    return interrupt && *interrupt
-               ? tt_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept",
-                         TIME(walk->rank->t))
-               : TUTTI_OK;
-}
-
 /* A point that steps have led to: its values go out, and others' come in. */
 static enum tutti_err exchange_at_point(struct run_federate *walk)
 {
@@ -242,7 +229,9 @@ static enum tutti_err run_federate_after_step(void *context)
     struct run_federate *walk = context;
     const struct tt_rank *rank = walk->rank;
     double due = requests_time_first(walk) ? walk->granted : next_exchange_time(walk);
-    TRY(run_federate_check_interrupt(walk));
+    const volatile sig_atomic_t *interrupt = rank->job->options.interrupt;
+    if (interrupt && *interrupt)
+        return tt_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", TIME(rank->t));
     if (!tt_time_reached(rank->t, due, rank->span))
         return tt_events_apply_pending(&walk->execution->master);
     return requests_time_first(walk) ? handle_granted_point(walk) : exchange_at_point(walk);
@@ -322,18 +311,6 @@ static enum tutti_err open_outlet(struct run_federate *walk, size_t i)
     return end->element.count > 0 ? tt_unit_element(unit, end->variable, &end->element, &outlet->place) : TUTTI_OK;
 }
 
-static enum tutti_err open_outlets(struct run_federate *walk)
-{
-    for (size_t i = 0; i < walk->links->published_count; i++)
-        TRY(open_outlet(walk, i));
-    for (size_t i = 0; i < walk->source_count; i++) {
-        struct federate_source *source = &walk->sources[i];
-        const struct tt_unit *unit = walk->rank->members[source->component].unit;
-        TRY(tt_unit_signals(unit, source->variables, source->count, &source->signals));
-    }
-    return TUTTI_OK;
-}
-
 static enum tutti_err open_inlet(struct run_federate *walk, size_t i)
 {
     const struct tt_attribute_link *link = &walk->links->subscribed[i];
@@ -377,15 +354,6 @@ static enum tutti_err run_federate_allocate(struct run_federate *walk)
                : tt_fail_memory();
 }
 
-/* Times are sums, with their rounding errors: what is sent at the end of a step that is as long as the lookahead must not be too early by these. */
-static double promised_lookahead(const struct run_federate *walk)
-{
-    const struct tt_rank *rank = walk->rank;
-    double scale = fmax(fabs(rank->times.stop), rank->span);
-    bool whole = walk->delegate && tutti_federate_counts(walk->delegate->client);
-    return whole ? walk->lookahead : fmax(0, walk->lookahead - 16 * DBL_EPSILON * scale);
-}
-
 /* The first point: with a lookahead of 0, so that the values there can be sent. */
 static enum tutti_err run_federate_start(struct run_federate *walk)
 {
@@ -399,7 +367,12 @@ static enum tutti_err run_federate_start(struct run_federate *walk)
     walk->granted = -INFINITY;
     TRY(exchange_at_point(walk));
     walk->lookahead = options->has_lookahead ? options->lookahead : exact ? 0 : rank->times.step;
-    walk->promised = promised_lookahead(walk);
+
+    /* Times are sums with rounding errors: a message at the end of a step that is as long as the lookahead must not be
+     * too early because of them. */
+    double scale = fmax(fabs(rank->times.stop), rank->span);
+    bool whole = walk->delegate && tutti_federate_counts(walk->delegate->client);
+    walk->promised = whole ? walk->lookahead : fmax(0, walk->lookahead - 16 * DBL_EPSILON * scale);
     return walk->delegate && walk->promised > 0 ? tutti_federate_look_ahead(walk->delegate->client, walk->promised)
                                                 : TUTTI_OK;
 }
@@ -420,7 +393,13 @@ static enum tutti_err run_federate_attach(const void *context, struct tt_executi
                        "--advance %s: steps are to end where messages come, and %s cannot vary its step; use tar",
                        walk->rank->job->options.advance, walk->rank->members[0].unit->name);
     TRY(run_federate_allocate(walk));
-    TRY(open_outlets(walk));
+    for (size_t i = 0; i < walk->links->published_count; i++)
+        TRY(open_outlet(walk, i));
+    for (size_t i = 0; i < walk->source_count; i++) {
+        struct federate_source *source = &walk->sources[i];
+        const struct tt_unit *unit = walk->rank->members[source->component].unit;
+        TRY(tt_unit_signals(unit, source->variables, source->count, &source->signals));
+    }
     for (size_t i = 0; i < walk->links->subscribed_count; i++)
         TRY(open_inlet(walk, i));
     TRY(run_federate_start(walk));

@@ -390,20 +390,15 @@ static ssize_t http_stream_read(void *self, uint64_t position, char *bytes, size
     return count;
 }
 
-static void unlink_stream(struct http_stream *stream)
+static void http_stream_end(void *self)
 {
+    struct http_stream *stream = self;
     if (stream->previous)
         stream->previous->next = stream->next;
     else
         stream->all->first = stream->next;
     if (stream->next)
         stream->next->previous = stream->previous;
-}
-
-static void http_stream_end(void *self)
-{
-    struct http_stream *stream = self;
-    unlink_stream(stream);
     stream->source.close(stream->source.context);
     free(stream);
 }
@@ -453,26 +448,21 @@ struct http_waiting *tt_http_module_wait_for_answer(struct tt_http_streams *stre
     return waiting;
 }
 
-static void end_waiting_connection(struct http_waiting *waiting)
-{
-    if (waiting->previous)
-        waiting->previous->next = waiting->next;
-    else
-        waiting->all->waiting = waiting->next;
-    if (waiting->next)
-        waiting->next->previous = waiting->previous;
-    free(waiting);
-}
-
 bool tt_http_module_take_answer(struct http_waiting *waiting, struct tt_http_response *answer, bool *lost)
 {
     bool known = waiting->pending.take(waiting->pending.context, answer);
     *lost = !known && waiting->all->over;
     if (*lost)
         waiting->pending.drop(waiting->pending.context);
-    if (known || *lost)
-        end_waiting_connection(waiting);
-    else {
+    if (known || *lost) {
+        if (waiting->previous)
+            waiting->previous->next = waiting->next;
+        else
+            waiting->all->waiting = waiting->next;
+        if (waiting->next)
+            waiting->next->previous = waiting->previous;
+        free(waiting);
+    } else {
         waiting->is_suspended = true;
         MHD_suspend_connection(waiting->connection);
     }

@@ -68,18 +68,6 @@ static const struct tt_mpi_host host = {
 static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { FAULT_COUNT = sizeof FAULTS / sizeof *FAULTS };
 
-static void save_fault_handlers(struct sigaction kept[FAULT_COUNT])
-{
-    for (int i = 0; i < FAULT_COUNT; i++)
-        sigaction(FAULTS[i], NULL, &kept[i]);
-}
-
-static void restore_fault_handlers(const struct sigaction kept[FAULT_COUNT])
-{
-    for (int i = 0; i < FAULT_COUNT; i++)
-        sigaction(FAULTS[i], &kept[i], NULL);
-}
-
 static enum tutti_err launch_mpi_load_module(const char *path, const struct tt_mpi_module **module)
 {
     static const struct tt_module mpi = {"tutti_mpi.so", "tt_mpi_module", "MPICH", "libmpich-dev", "libmpich12"};
@@ -97,11 +85,13 @@ enum tutti_err tt_launch_mpi_start(struct tt_mpi_world *world, const char *path)
 {
     struct sigaction kept[FAULT_COUNT];
     *world = (struct tt_mpi_world){0};
-    save_fault_handlers(kept);
+    for (int i = 0; i < FAULT_COUNT; i++)
+        sigaction(FAULTS[i], NULL, &kept[i]);
     enum tutti_err err = launch_mpi_load_module(path, &world->module);
     if (!err)
         err = world->module->start(&world->rank, &world->ranks);
-    restore_fault_handlers(kept);
+    for (int i = 0; i < FAULT_COUNT; i++)
+        sigaction(FAULTS[i], &kept[i], NULL);
     return err;
 }
 
@@ -221,19 +211,6 @@ static enum tutti_err create_report_boxes(struct launch_mpi *mpi)
     return TUTTI_OK;
 }
 
-static void free_report_boxes(struct launch_mpi *mpi)
-{
-    if (!mpi->boxes)
-        return;
-    for (int r = 0; r < mpi->world.ranks; r++) {
-        tt_bytes_fini(&mpi->boxes[r].came);
-        tt_bytes_fini(&mpi->boxes[r].shown);
-    }
-    pthread_cond_destroy(&mpi->more);
-    pthread_mutex_destroy(&mpi->lock);
-    free(mpi->boxes);
-}
-
 /* ---- a run ---- */
 
 static bool launch_mpi_is_requested(const struct tutti_run_options *options)
@@ -329,7 +306,15 @@ static void launch_mpi_close_all(void *self)
     struct launch_mpi *mpi = self;
     if (mpi->fabric)
         mpi->fabric->kind->close(mpi->fabric);
-    free_report_boxes(mpi);
+    if (mpi->boxes) {
+        for (int r = 0; r < mpi->world.ranks; r++) {
+            tt_bytes_fini(&mpi->boxes[r].came);
+            tt_bytes_fini(&mpi->boxes[r].shown);
+        }
+        pthread_cond_destroy(&mpi->more);
+        pthread_mutex_destroy(&mpi->lock);
+        free(mpi->boxes);
+    }
     if (mpi->world.module && !mpi->broken) /* else leaving without a word lets mpiexec end the others */
         mpi->world.module->finish();
 }

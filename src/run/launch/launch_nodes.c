@@ -132,18 +132,6 @@ static void launch_nodes_record_loss(struct launch_nodes *crew, int rank, enum t
     member->why = tt_text_copy(tutti_err_message());
 }
 
-static void lose_node_client(struct launch_nodes *crew, const struct tt_node_client *client, enum tutti_err err)
-{
-    char message[4096];
-    snprintf(message, sizeof message, "%s", tutti_err_message());
-    for (int r = 0; r < crew->ranks; r++)
-        if (crew->members[r].client == client) {
-            (void)tt_fail(err, "%s; everything computed before is kept", message);
-            launch_nodes_record_loss(crew, r, err);
-            crew->members[r].gone = true;
-        }
-}
-
 static void launch_nodes_status(void *self, int rank, struct tt_rank_status *status)
 {
     struct launch_nodes *crew = self;
@@ -290,10 +278,17 @@ static void receive_from_nodes(struct launch_nodes *crew)
     for (size_t i = 0; i < crew->nodes->list.count; i++) {
         struct tt_node_client *client = &crew->nodes->clients[i];
         enum tutti_err err = client->lost ? TUTTI_OK : receive_from_client(crew, client);
-        if (err) {
-            client->lost = true;
-            lose_node_client(crew, client, err);
-        }
+        if (!err)
+            continue;
+        client->lost = true;
+        char message[4096];
+        snprintf(message, sizeof message, "%s", tutti_err_message());
+        for (int r = 0; r < crew->ranks; r++)
+            if (crew->members[r].client == client) {
+                (void)tt_fail(err, "%s; everything computed before is kept", message);
+                launch_nodes_record_loss(crew, r, err);
+                crew->members[r].gone = true;
+            }
     }
 }
 

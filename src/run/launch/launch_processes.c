@@ -143,18 +143,6 @@ static const char *launch_processes_reports(void *self, int rank, size_t *count)
     return processes->copy;
 }
 
-static enum tutti_err fail_dead_rank(const struct launch_processes *processes, int rank,
-                                     const struct tt_heartbeat *heartbeat)
-{
-    int status = processes->workers[rank].status;
-    char how[256];
-    if (WIFSIGNALED(status))
-        tt_exit_message_signal(WTERMSIG(status), how, sizeof how);
-    else
-        tt_exit_message_status(WEXITSTATUS(status), how, sizeof how);
-    return tt_supervision_describe_loss(processes->crew.job->system, rank, heartbeat, how);
-}
-
 static void launch_processes_status(void *self, int rank, struct tt_rank_status *status)
 {
     struct launch_processes *processes = self;
@@ -162,12 +150,18 @@ static void launch_processes_status(void *self, int rank, struct tt_rank_status 
     const struct tt_heartbeat *heartbeat = tt_shared_fabric_heartbeat(processes->crew.area, rank);
     launch_processes_reap(processes, rank, WNOHANG);
     tt_confined_log_new_denials(&processes->confined, processes->crew.job, rank);
-    if (worker->end == DIED)
-        *status = (struct tt_rank_status){.state = TUTTI_RANK_LOST,
-                                          .err = fail_dead_rank(processes, rank, heartbeat),
-                                          .step = atomic_load(&heartbeat->step),
-                                          .is_dry = true};
-    else if (worker->end != NOT_YET || tt_shared_fabric_has_left(processes->crew.area, rank))
+    if (worker->end == DIED) {
+        char how[256];
+        if (WIFSIGNALED(worker->status))
+            tt_exit_message_signal(WTERMSIG(worker->status), how, sizeof how);
+        else
+            tt_exit_message_status(WEXITSTATUS(worker->status), how, sizeof how);
+        *status = (struct tt_rank_status){
+            .state = TUTTI_RANK_LOST,
+            .err = tt_supervision_describe_loss(processes->crew.job->system, rank, heartbeat, how),
+            .step = atomic_load(&heartbeat->step),
+            .is_dry = true};
+    } else if (worker->end != NOT_YET || tt_shared_fabric_has_left(processes->crew.area, rank))
         *status = (struct tt_rank_status){.state = TUTTI_RANK_LEFT, .err = tt_fabric_fail_stopped()};
     else
         status->heartbeat = heartbeat;

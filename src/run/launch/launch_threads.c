@@ -95,16 +95,6 @@ static void *launch_threads_thread_main(void *context)
     return NULL;
 }
 
-/* Signals for the process go to the calling thread: it sleeps most of the time, and no FMU has to cope with them. */
-static void block_process_signals(sigset_t *signals)
-{
-    sigemptyset(signals);
-    sigaddset(signals, SIGINT);
-    sigaddset(signals, SIGTERM);
-    sigaddset(signals, SIGHUP);
-    sigaddset(signals, SIGQUIT);
-}
-
 /* An error number. */
 static int launch_threads_start_thread(struct rank_thread *worker)
 {
@@ -113,7 +103,13 @@ static int launch_threads_start_thread(struct rank_thread *worker)
     int failed = pthread_attr_init(&attributes);
     if (failed)
         return failed;
-    block_process_signals(&signals);
+
+    /* Signals for the process go to the calling thread: it sleeps most of the time, and no FMU has to handle them. */
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigaddset(&signals, SIGQUIT);
     pthread_sigmask(SIG_BLOCK, &signals, &before);
     (void)pthread_attr_setstacksize(&attributes, STACK); /* else it has what the system gives */
     failed = pthread_create(&worker->thread, &attributes, launch_threads_thread_main, worker);

@@ -21,15 +21,6 @@ static const double CONNECT = 5.0, CONNECT_AGAIN = 1.0; /* after a loss: those t
 
 /* ---- keys ---- */
 
-/* Nodes on this machine that were started without a key have that of their user, as this run has. */
-static enum tutti_err use_local_key(struct tt_nodes *nodes)
-{
-    TRY(tt_key_files_local(&nodes->keys));
-    for (size_t i = 0; i < nodes->list.count; i++)
-        memcpy(nodes->list.entries[i].key, nodes->keys.public_key, sizeof nodes->list.entries[i].key);
-    return TUTTI_OK;
-}
-
 /* Beyond loopback keys have to be named; and a run that names one names all. */
 static enum tutti_err check_keys(struct tt_nodes *nodes)
 {
@@ -55,7 +46,14 @@ static enum tutti_err check_keys(struct tt_nodes *nodes)
     if (!with && nodes->asked->key)
         return tt_fail(TUTTI_ERR_ARGUMENT, "--key has no effect here: no node has its public key beside it in --nodes; "
                                            "write HOST:PORT PUBLICKEY, or leave --key out");
-    return with ? tt_key_files_read(nodes->asked->key, &nodes->keys) : use_local_key(nodes);
+    if (with)
+        return tt_key_files_read(nodes->asked->key, &nodes->keys);
+
+    /* Nodes on this machine that were started without a key have that of their user, as this run has. */
+    TRY(tt_key_files_local(&nodes->keys));
+    for (size_t i = 0; i < nodes->list.count; i++)
+        memcpy(nodes->list.entries[i].key, nodes->keys.public_key, sizeof nodes->list.entries[i].key);
+    return TUTTI_OK;
 }
 
 /* ---- greeting ---- */
@@ -129,20 +127,15 @@ static enum tutti_err nodes_connect_all(struct tt_nodes *nodes)
 
 /* ---- offers ---- */
 
-static const char *nodes_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Might the run use it? Of systems that is not known before they are read. */
 static bool nodes_may_need_file(const struct tutti_run_options *options, const char *name)
 {
     for (size_t i = 0; i < options->file_count; i++) {
-        const char *file = options->files[i], *equals = strrchr(file, '=');
+        const char *file = options->files[i], *equals = strrchr(file, '='), *slash = strrchr(file, '/');
         char *path = strndup(file, strcspn(file, "#"));
-        bool wanted = !path || strcmp(nodes_file_name(file), name) == 0 || (equals && strcmp(equals + 1, name) == 0) ||
-                      tt_package_is_system(path) || (equals && tt_package_is_system(path + (equals + 1 - file)));
+        bool wanted = !path || strcmp(slash ? slash + 1 : file, name) == 0 ||
+                      (equals && strcmp(equals + 1, name) == 0) || tt_package_is_system(path) ||
+                      (equals && tt_package_is_system(path + (equals + 1 - file)));
         free(path);
         if (wanted)
             return true;
@@ -321,17 +314,6 @@ static const struct tt_node_client *find_offer_owner(const struct tt_nodes *node
     return NULL;
 }
 
-/* "UNIT=RANK"; several units of an offer take turns on the ranks of their node. False: memory is out. */
-static bool assign_unit_to_rank(struct tt_nodes *nodes, const struct tt_node_client *client, const char *unit, int turn)
-{
-    struct tt_text text = {0};
-    tt_text_printf(&text, "%s=%d", unit, client->entry->ranks[turn % client->entry->rank_count]);
-    if (text.failed)
-        return false;
-    nodes->fixed[nodes->fixed_count++] = text.text;
-    return true;
-}
-
 static bool nodes_have_offers(const struct tt_nodes *nodes)
 {
     return nodes->options.alias_count > nodes->asked->alias_count;
@@ -351,8 +333,16 @@ enum tutti_err tt_nodes_assign_units(struct tt_nodes *nodes, const struct tt_sys
         return tt_fail_memory();
     for (uint32_t c = 0; c < system->component_count; c++) {
         const struct tt_node_client *client = find_offer_owner(nodes, system, system->components[c].fmu);
-        if (client && !assign_unit_to_rank(nodes, client, system->components[c].name, (int)nodes->fixed_count))
+        if (!client)
+            continue;
+        /* "UNIT=RANK"; several units of an offer take turns on the ranks of their node. */
+        const struct tt_nodes_entry *entry = client->entry;
+        struct tt_text text = {0};
+        tt_text_printf(&text, "%s=%d", system->components[c].name,
+                       entry->ranks[(int)nodes->fixed_count % entry->rank_count]);
+        if (text.failed)
             return tt_fail_memory();
+        nodes->fixed[nodes->fixed_count++] = text.text;
     }
     nodes->options.places = (const char *const *)nodes->fixed;
     nodes->options.place_count = nodes->fixed_count + own;

@@ -56,12 +56,6 @@ static enum tutti_err nodes_files_pack(const char *from, const char *to, const c
     return err;
 }
 
-static bool is_bare_system(const char *name)
-{
-    size_t n = strlen(name);
-    return n >= 4 && strcasecmp(name + n - 4, ".ssd") == 0;
-}
-
 /* ---- files ---- */
 
 static enum tutti_err nodes_files_prepare(struct tt_nodes_file *file, const struct tt_nodes *nodes, uint32_t number,
@@ -70,7 +64,9 @@ static enum tutti_err nodes_files_prepare(struct tt_nodes_file *file, const stru
     struct stat st;
     if (stat(file->path, &st) != 0)
         return tt_fail(TUTTI_ERR_IO, "cannot read %s: %s", file->path, strerror(errno));
-    if (S_ISDIR(st.st_mode) || (package && !is_bare_system(package))) {
+    size_t length = package ? strlen(package) : 0;
+    bool is_bare_system = length >= 4 && strcasecmp(package + length - 4, ".ssd") == 0;
+    if (S_ISDIR(st.st_mode) || (package && !is_bare_system)) {
         struct tt_text packed = {0};
         tt_text_printf(&packed, "%s/file-%u", tt_tempdir_path(nodes->tempdir), number);
         file->packed = packed.text;
@@ -169,17 +165,6 @@ struct nodes_files_sending {
     char *piece;
 };
 
-static enum tutti_err nodes_files_query(struct nodes_files_sending *sending, struct tt_node_client *client)
-{
-    struct tt_byte_writer *parcel = &sending->nodes->parcel;
-    tt_node_protocol_start_message(parcel, TUTTI_NODE_ASK);
-    tt_bytes_put_u32(parcel, sending->files->count);
-    for (uint32_t i = 0; i < sending->files->count; i++)
-        tt_node_protocol_write_content(parcel, &sending->files->files[i].content);
-    client->asked = true;
-    return tt_node_client_send(client, parcel);
-}
-
 static bool nodes_files_is_own(const struct nodes_files_sending *sending, const struct tt_node_client *client,
                                uint32_t file)
 {
@@ -259,8 +244,15 @@ static enum tutti_err nodes_files_send_pieces(struct nodes_files_sending *sendin
         client->started = true;
         return TUTTI_OK;
     }
-    if (!client->asked)
-        TRY(nodes_files_query(sending, client));
+    if (!client->asked) {
+        struct tt_byte_writer *parcel = &sending->nodes->parcel;
+        tt_node_protocol_start_message(parcel, TUTTI_NODE_ASK);
+        tt_bytes_put_u32(parcel, sending->files->count);
+        for (uint32_t i = 0; i < sending->files->count; i++)
+            tt_node_protocol_write_content(parcel, &sending->files->files[i].content);
+        client->asked = true;
+        TRY(tt_node_client_send(client, parcel));
+    }
     while (client->knows_lack && client->lack_next < client->lack_count && client->ahead < TUTTI_NODE_AHEAD)
         TRY(send_file_piece(sending, client));
     if (client->knows_lack && client->lack_next == client->lack_count && client->ahead == 0 && !client->started)

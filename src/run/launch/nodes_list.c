@@ -24,35 +24,15 @@ static struct tt_nodes_entry *nodes_list_find_or_add(struct tt_nodes_list *list,
     return &entries[list->count++];
 }
 
-static enum tutti_err add_node_ranks(struct tt_nodes_list *list, struct tt_nodes_entry *entry, int count)
-{
-    if (count > TUTTI_NODE_MOST_RANKS - list->ranks)
-        return tt_fail(TUTTI_ERR_ARGUMENT, "--nodes: more than %d ranks", TUTTI_NODE_MOST_RANKS);
-    int *ranks = reallocarray(entry->ranks, (size_t)entry->rank_count + (size_t)count, sizeof *ranks);
-    if (!ranks)
-        return tt_fail_memory();
-    entry->ranks = ranks;
-    for (int i = 0; i < count; i++)
-        ranks[entry->rank_count++] = list->ranks++;
-    return TUTTI_OK;
-}
-
-/* "ranks=4" */
-static int nodes_list_read_count(const char *word)
-{
-    char *end;
-    long count = strncmp(word, "ranks=", 6) == 0 ? strtol(word + 6, &end, 10) : 0;
-    return count >= 1 && count <= TUTTI_NODE_MOST_RANKS && *end == '\0' ? (int)count : 0;
-}
-
 /* The words after an address. */
 static enum tutti_err nodes_list_read_words(struct tt_nodes_entry *entry, char *rest, const char *place, int *count)
 {
     for (char *next, *word = strtok_r(rest, " \t", &next); word; word = strtok_r(NULL, " \t", &next)) {
         uint8_t key[TUTTI_KEY_SIZE];
-        int told = nodes_list_read_count(word);
-        if (told > 0) {
-            *count = told;
+        char *end = NULL;
+        long ranks = strncmp(word, "ranks=", 6) == 0 ? strtol(word + 6, &end, 10) : 0;
+        if (ranks >= 1 && ranks <= TUTTI_NODE_MOST_RANKS && *end == '\0') {
+            *count = (int)ranks;
             continue;
         }
         if (tt_curve_auth_parse_key(word, key))
@@ -82,7 +62,16 @@ static enum tutti_err nodes_list_parse_line(void *context, char *line, const cha
     if (!entry)
         return tt_fail_memory();
     TRY(nodes_list_read_words(entry, rest, place, &count));
-    return add_node_ranks(list, entry, count);
+
+    if (count > TUTTI_NODE_MOST_RANKS - list->ranks)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--nodes: more than %d ranks", TUTTI_NODE_MOST_RANKS);
+    int *ranks = reallocarray(entry->ranks, (size_t)entry->rank_count + (size_t)count, sizeof *ranks);
+    if (!ranks)
+        return tt_fail_memory();
+    entry->ranks = ranks;
+    for (int i = 0; i < count; i++)
+        ranks[entry->rank_count++] = list->ranks++;
+    return TUTTI_OK;
 }
 
 static enum tutti_err nodes_list_read_text(const struct tt_list_file *lines, const char *text)

@@ -273,17 +273,6 @@ static char *live_token_path(const char *address)
     return path.text;
 }
 
-/* A file of that name may be left of a run that was killed. */
-static bool live_token_write(const char *path, const char *token)
-{
-    (void)unlink(path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-    bool kept = fd >= 0 && tt_fs_write(fd, token, strlen(token), -1) == strlen(token);
-    if (fd >= 0)
-        close(fd);
-    return kept;
-}
-
 enum tutti_err tt_live_token_create(const char *address, char token[TUTTI_LIVE_TOKEN], char **path)
 {
     unsigned char random[(TUTTI_LIVE_TOKEN - 1) / 2];
@@ -295,10 +284,16 @@ enum tutti_err tt_live_token_create(const char *address, char token[TUTTI_LIVE_T
     randombytes_buf(random, sizeof random);
     sodium_bin2hex(token, TUTTI_LIVE_TOKEN, random, sizeof random);
     char *place = live_token_path(address);
-    if (place && live_token_write(place, token))
+    if (!place)
+        return TUTTI_OK;
+    (void)unlink(place); /* a run that was killed may have left a file of that name */
+    int fd = open(place, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+    if (fd >= 0 && tt_fs_write(fd, token, strlen(token), -1) == strlen(token))
         *path = place;
     else
         free(place);
+    if (fd >= 0)
+        close(fd);
     return TUTTI_OK;
 }
 

@@ -37,17 +37,6 @@ struct live_control_view {
     double orders[MOST][4]; /* kind, component, variable, value */
 };
 
-static void read_live_orders(struct live_control *pilot, struct live_control_view *view)
-{
-    struct tt_run_command orders[MOST];
-    size_t count = tt_command_ring_pop(pilot->rank->job->options.orders, orders, MOST);
-    view->count = (double)count;
-    for (size_t i = 0; i < count; i++) {
-        const double numbers[] = {orders[i].kind, orders[i].component, orders[i].variable, orders[i].value};
-        memcpy(view->orders[i], numbers, sizeof numbers);
-    }
-}
-
 /* Collective. */
 static enum tutti_err live_control_synchronise(struct live_control *pilot, struct live_control_view *view)
 {
@@ -59,8 +48,15 @@ static enum tutti_err live_control_synchronise(struct live_control *pilot, struc
         numbers[i] = -INFINITY;
     view->since = now - pilot->looked_at;
     view->interrupted = interrupt && *interrupt;
-    if (rank->fabric->rank == 0)
-        read_live_orders(pilot, view);
+    if (rank->fabric->rank == 0) {
+        struct tt_run_command orders[MOST];
+        size_t count = tt_command_ring_pop(rank->job->options.orders, orders, MOST);
+        view->count = (double)count;
+        for (size_t i = 0; i < count; i++) {
+            const double order[] = {orders[i].kind, orders[i].component, orders[i].variable, orders[i].value};
+            memcpy(view->orders[i], order, sizeof order);
+        }
+    }
     pilot->looked_at = now;
     return tt_rank_reduce(rank, TUTTI_REDUCE_MAX, numbers, size);
 }
@@ -131,15 +127,6 @@ static enum tutti_err apply_live_orders(struct live_control *pilot, const struct
     return TUTTI_OK;
 }
 
-/* Collective. Once between two steps, when nothing is read any more: neither by further orders nor by a pause (R3). */
-static enum tutti_err live_control_apply_values(struct live_control *pilot)
-{
-    if (!pilot->sets)
-        return TUTTI_OK;
-    pilot->sets = false;
-    return tt_events_apply_pending(&pilot->execution->master);
-}
-
 /* ---- pausing ---- */
 
 /* Those who watch for signs of life see them, and those who watch the run that it pauses. */
@@ -151,11 +138,6 @@ static enum tutti_err live_control_report(struct live_control *pilot, bool pause
     return tt_run_report_progress(&pilot->execution->loop, 0, paused);
 }
 
-static void live_control_sleep(void)
-{
-    (void)nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * NAP)}, NULL);
-}
-
 /* Collective: until it is to go on. Time that goes by does not count for --realtime. */
 static enum tutti_err pause_live_run(struct live_control *pilot)
 {
@@ -163,7 +145,7 @@ static enum tutti_err pause_live_run(struct live_control *pilot)
     double begin = tt_wall_clock_now();
     TRY(live_control_report(pilot, true));
     while (pilot->pauses && pilot->steps == 0 && !pilot->ends && view.interrupted <= 0) {
-        live_control_sleep();
+        (void)nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * NAP)}, NULL);
         if (tt_wall_clock_now() - pilot->told_at > SIGN)
             TRY(live_control_report(pilot, true));
         TRY(live_control_synchronise(pilot, &view));
@@ -191,7 +173,13 @@ static enum tutti_err live_control_poll(void *context)
     if (pilot->ends)
         return tt_fail(TUTTI_ERR_INTERRUPTED,
                        "stopped at t = %s by one who watches the run; everything up to there is kept", TIME(rank->t));
-    TRY(live_control_apply_values(pilot));
+
+    /* Once between two steps, when nothing is read any more: neither by further orders nor by a pause (R3). */
+    if (pilot->sets) {
+        pilot->sets = false;
+        TRY(tt_events_apply_pending(&pilot->execution->master));
+    }
+
     tt_run_plan_hook(pilot->between, rank->stats->steps, view.since);
     if (pilot->pauses)
         pilot->between->look_at = rank->stats->steps + 1;
@@ -279,19 +267,6 @@ void tt_live_control_load_watch(struct tt_live_load *gauge, bool wanted)
     master->made = wanted ? &gauge->made : NULL;
 }
 
-/* Steps that were tried out have been noted one by one; of others there is the mean. */
-static void add_mean_steps(struct tt_live_load *gauge)
-{
-    const struct tt_rank *rank = &gauge->execution->rank;
-    struct tt_step_counts *made = &gauge->made;
-    made->to = rank->t;
-    made->count = rank->stats->steps - gauge->steps;
-    made->rejected = rank->stats->rejected + rank->own_rejected;
-    made->located = rank->stats->events_located + rank->own_events;
-    if (made->greatest == 0 && made->count > 0)
-        made->least = made->greatest = (made->to - made->from) / (double)made->count;
-}
-
 static size_t measure_units(struct tt_live_load *gauge)
 {
     const struct tt_rank *rank = &gauge->execution->rank;
@@ -308,7 +283,17 @@ static enum tutti_err live_load_send(struct tt_live_load *gauge)
 {
     const struct tt_execution *execution = gauge->execution;
     const struct tutti_run_options *options = &execution->rank.job->options;
-    add_mean_steps(gauge);
+
+    /* Steps that were tried were counted one by one; for all others there is the mean. */
+    const struct tt_rank *rank = &gauge->execution->rank;
+    struct tt_step_counts *made = &gauge->made;
+    made->to = rank->t;
+    made->count = rank->stats->steps - gauge->steps;
+    made->rejected = rank->stats->rejected + rank->own_rejected;
+    made->located = rank->stats->events_located + rank->own_events;
+    if (made->greatest == 0 && made->count > 0)
+        made->least = made->greatest = (made->to - made->from) / (double)made->count;
+
     const struct tt_rank_load load = {.elapsed = tt_wall_clock_now() - execution->loop.watch.loop_start,
                                       .steps = gauge->made,
                                       .units = gauge->units,

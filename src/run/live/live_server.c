@@ -131,16 +131,6 @@ static bool live_server_answer(void *context, const struct tt_http_request *requ
 
 /* ---- the thread ---- */
 
-/* The run makes rows for those who watch, and for nobody else. Where too many orders wait, it is told with the next tick. */
-static void send_watch_order(struct tt_live_server *broadcast)
-{
-    bool watched = broadcast->guests != NULL;
-    if (watched != broadcast->watched &&
-        tt_command_ring_push(broadcast->plan.orders,
-                             &(struct tt_run_command){.kind = TUTTI_ORDER_WATCH, .value = watched}))
-        broadcast->watched = watched;
-}
-
 /* What is new goes to all who watch. */
 static void live_server_publish(struct tt_live_server *broadcast)
 {
@@ -169,15 +159,16 @@ static void live_server_publish(struct tt_live_server *broadcast)
     if (block)
         tt_live_state_append_past(board, block);
     tt_text_fini(&last);
-    send_watch_order(broadcast);
+
+    /* The run makes rows only while someone watches. If too many orders wait, it is notified with the next tick. */
+    bool watched = broadcast->guests != NULL;
+    if (watched != broadcast->watched &&
+        tt_command_ring_push(broadcast->plan.orders,
+                             &(struct tt_run_command){.kind = TUTTI_ORDER_WATCH, .value = watched}))
+        broadcast->watched = watched;
+
     broadcast->last_tick = now;
     broadcast->plan.module->wake(broadcast->http);
-}
-
-static int live_server_wait_milliseconds(const struct tt_live_server *broadcast, int wish)
-{
-    int most = broadcast->guests ? (int)(1e3 * TICK) : 500;
-    return wish >= 0 && wish < most ? wish : most;
 }
 
 static void *live_server_thread(void *context)
@@ -194,7 +185,8 @@ static void *live_server_thread(void *context)
             deadline = tt_wall_clock_now() + FAREWELL;
         if (ends && (!broadcast->guests || tt_wall_clock_now() > deadline))
             return NULL;
-        (void)poll(watched, ends ? 1 : 2, live_server_wait_milliseconds(broadcast, wish));
+        int most = broadcast->guests ? (int)(1e3 * TICK) : 500; /* milliseconds */
+        (void)poll(watched, ends ? 1 : 2, wish >= 0 && wish < most ? wish : most);
         if (ends || tt_wall_clock_now() - broadcast->last_tick >= TICK)
             live_server_publish(broadcast);
     }
@@ -285,13 +277,6 @@ static bool live_requests_reject(struct tt_http_response *answer, unsigned statu
 
 /* ---- who asks ---- */
 
-/* Takes the same time wherever they differ. */
-static bool equals_token(const char *given, const char *token)
-{
-    size_t length = strlen(token);
-    return strlen(given) == length && sodium_memcmp(given, token, length) == 0;
-}
-
 bool tt_live_server_admit(const struct tt_live_server_plan *plan, const struct tt_http_request *request,
                           struct tt_http_response *answer)
 {
@@ -299,7 +284,8 @@ bool tt_live_server_admit(const struct tt_live_server_plan *plan, const struct t
     const char *header = request->header(request, "Authorization"), *given = request->argument(request, "token");
     if (header && strncmp(header, BEARER, sizeof BEARER - 1) == 0)
         given = header + sizeof BEARER - 1;
-    if (given && equals_token(given, plan->token))
+    size_t length = strlen(plan->token);
+    if (given && strlen(given) == length && sodium_memcmp(given, plan->token, length) == 0) /* in constant time */
         return true;
     (void)live_requests_reject(answer, 401, "the token of this run is missing or wrong");
     return false;
@@ -508,23 +494,17 @@ void tt_live_server_viewer_add_past(struct tt_viewer *viewer, const struct tt_fe
     tt_feed_free(picked);
 }
 
-/* What was read makes room. */
-static void compact_viewer_text(struct tt_viewer *viewer)
-{
-    struct tt_text *out = &viewer->out;
-    if (viewer->gone == 0)
-        return;
-    memmove(out->text, out->text + viewer->gone, out->length - viewer->gone);
-    out->length -= viewer->gone;
-    viewer->gone = 0;
-}
-
 void tt_live_server_viewer_add_event(struct tt_viewer *viewer, const char *text, size_t length)
 {
-    compact_viewer_text(viewer);
-    viewer->lost = viewer->lost || viewer->out.length + length > MOST_WAITING;
+    struct tt_text *out = &viewer->out;
+    if (viewer->gone != 0) { /* makes room */
+        memmove(out->text, out->text + viewer->gone, out->length - viewer->gone);
+        out->length -= viewer->gone;
+        viewer->gone = 0;
+    }
+    viewer->lost = viewer->lost || out->length + length > MOST_WAITING;
     if (!viewer->lost)
-        tt_text_append_n(&viewer->out, text, length);
+        tt_text_append_n(out, text, length);
 }
 
 void tt_live_server_viewer_end(struct tt_viewer *viewer, const char *text, size_t length)
@@ -534,24 +514,19 @@ void tt_live_server_viewer_end(struct tt_viewer *viewer, const char *text, size_
     viewer->over = true;
 }
 
-/* Rows come into the text when all before them has gone. */
-static void viewer_refill(struct tt_viewer *viewer)
-{
-    const struct tt_feed_block *block = tt_feed_next_block(viewer->feed);
-    viewer->gone = viewer->out.length = 0;
-    if (block)
-        tt_sse_add_rows(&viewer->out, block, viewer->count);
-    else if (viewer->last.length > 0) {
-        tt_text_append_n(&viewer->out, viewer->last.text, viewer->last.length);
-        viewer->last.length = 0;
-    }
-}
-
 ptrdiff_t tt_live_server_viewer_read(struct tt_viewer *viewer, char *bytes, size_t size)
 {
     struct tt_text *out = &viewer->out;
-    if (viewer->gone == out->length)
-        viewer_refill(viewer);
+    if (viewer->gone == out->length) { /* rows come into the text when all before them has gone */
+        const struct tt_feed_block *block = tt_feed_next_block(viewer->feed);
+        viewer->gone = out->length = 0;
+        if (block)
+            tt_sse_add_rows(out, block, viewer->count);
+        else if (viewer->last.length > 0) {
+            tt_text_append_n(out, viewer->last.text, viewer->last.length);
+            viewer->last.length = 0;
+        }
+    }
     if (viewer->lost || out->failed)
         return -1;
     size_t left = out->length - viewer->gone, count = left < size ? left : size;

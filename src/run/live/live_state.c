@@ -226,19 +226,6 @@ static void write_json_member(struct tt_text *out, const char *name, const char 
     tt_sse_write_text(out, text);
 }
 
-static void live_state_write_column(struct tt_text *out, const struct live_column *column)
-{
-    tt_text_append(out, "{");
-    write_json_member(out, "name", column->name);
-    tt_text_append(out, ",");
-    write_json_member(out, "type", column->type);
-    tt_text_append(out, ",");
-    write_json_member(out, "unit", column->unit);
-    tt_text_append(out, ",");
-    write_json_member(out, "description", column->description);
-    tt_text_append(out, "}");
-}
-
 static void live_state_describe(const struct tt_live_state *board, const size_t *picked, size_t count,
                                 struct tt_text *out)
 {
@@ -256,8 +243,16 @@ static void live_state_describe(const struct tt_live_state *board, const size_t 
     tt_sse_write_number(out, board->progress.time);
     tt_text_append(out, ",\"columns\":[");
     for (size_t i = 0; i < count; i++) {
-        tt_text_append(out, i ? "," : "");
-        live_state_write_column(out, &board->columns[picked[i]]);
+        const struct live_column *column = &board->columns[picked[i]];
+        tt_text_append(out, i ? ",{" : "{");
+        write_json_member(out, "name", column->name);
+        tt_text_append(out, ",");
+        write_json_member(out, "type", column->type);
+        tt_text_append(out, ",");
+        write_json_member(out, "unit", column->unit);
+        tt_text_append(out, ",");
+        write_json_member(out, "description", column->description);
+        tt_text_append(out, "}");
     }
     tt_text_append(out, "]}");
 }

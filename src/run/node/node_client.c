@@ -73,22 +73,16 @@ void tt_node_client_close(struct tt_node_client *client)
 
 /* ---- what is the matter ---- */
 
-/* Where no key was named: it is no node of this user. */
-static enum tutti_err fail_foreign_node(const struct tt_node_client *client)
-{
-    return tt_fail(
-        TUTTI_ERR_LOST,
-        "what is at %s does not answer as a node of this user does: it is another user's, or was started with "
-        "a key, or is no node of Tutti %s. A node without a key works for the user who started it only; if "
-        "it has one, name its public key in a file of nodes (--nodes FILE) and your own secret key (--key "
-        "FILE), which its owner has to --allow",
-        client->name, tutti_version());
-}
-
 static enum tutti_err fail_node_keys(const struct tt_node_client *client, bool refused)
 {
     if (!client->entry->has_key)
-        return fail_foreign_node(client);
+        return tt_fail(
+            TUTTI_ERR_LOST,
+            "what is at %s does not answer as a node of this user does: it is another user's, or was started with "
+            "a key, or is no node of Tutti %s. A node without a key works for the user who started it only; if "
+            "it has one, name its public key in a file of nodes (--nodes FILE) and your own secret key (--key "
+            "FILE), which its owner has to --allow",
+            client->name, tutti_version());
     if (refused)
         return tt_fail(TUTTI_ERR_LOST,
                        "the node at %s does not let this key in; its owner has to start it with --allow and the "

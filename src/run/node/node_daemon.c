@@ -76,13 +76,6 @@ static bool kill_orphans(struct tt_node_daemon *node)
     return tt_fmu_process_signal_orphans(SIGKILL, is_orphan, node) > 0;
 }
 
-/* Once all workers have ended: what they left ends at once, unless the system is in the way. */
-static void end_orphans(struct tt_node_daemon *node)
-{
-    for (int i = 0; i < 100 && kill_orphans(node); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-}
-
 /* ---- opening ---- */
 
 static enum tutti_err node_daemon_check_options(struct tt_node_daemon *node)
@@ -233,8 +226,9 @@ static void close_node(struct tt_node_daemon *node)
     for (size_t i = 0; i < node->session_count; i++)
         tt_node_session_free(node, node->sessions[i]);
     node->session_count = 0;
-    if (node->runs > 0)
-        end_orphans(node);
+    if (node->runs > 0) /* all workers have ended: what they left ends at once, unless the system is in the way */
+        for (int i = 0; i < 100 && kill_orphans(node); i++)
+            nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     tt_node_metrics_close(node);
     if (node->router)
         zmq_close(node->router);
@@ -272,19 +266,6 @@ static enum tutti_err check_user_limit(const struct tt_node_daemon *node, const 
     return TUTTI_OK;
 }
 
-/* Who it is that the message is from. */
-static void init_new_session(struct tt_node_session *session, zmq_msg_t *id, zmq_msg_t *message)
-{
-    const char *peer = zmq_msg_gets(message, "Peer-Address"), *user = zmq_msg_gets(message, "User-Id");
-    memcpy(session->id, zmq_msg_data(id), zmq_msg_size(id));
-    session->id_size = zmq_msg_size(id);
-    session->fd = zmq_msg_get(message, ZMQ_SRCFD);
-    clock_gettime(CLOCK_REALTIME_COARSE, &session->since);
-    snprintf(session->peer, sizeof session->peer, "%s", peer ? peer : "");
-    snprintf(session->user, sizeof session->user, "%s", user ? user : "");
-    tt_text_make_printable(session->user);
-}
-
 /* The one that the message is from; a new one for a stranger. NULL: it was refused. */
 static struct tt_node_session *node_daemon_find_session(struct tt_node_daemon *node, zmq_msg_t *id, zmq_msg_t *message)
 {
@@ -295,7 +276,16 @@ static struct tt_node_session *node_daemon_find_session(struct tt_node_daemon *n
     struct tt_node_session *session = size <= sizeof session->id ? calloc(1, sizeof *session) : NULL;
     if (!session)
         return NULL;
-    init_new_session(session, id, message);
+
+    const char *peer = zmq_msg_gets(message, "Peer-Address"), *user = zmq_msg_gets(message, "User-Id");
+    memcpy(session->id, zmq_msg_data(id), size);
+    session->id_size = size;
+    session->fd = zmq_msg_get(message, ZMQ_SRCFD);
+    clock_gettime(CLOCK_REALTIME_COARSE, &session->since);
+    snprintf(session->peer, sizeof session->peer, "%s", peer ? peer : "");
+    snprintf(session->user, sizeof session->user, "%s", user ? user : "");
+    tt_text_make_printable(session->user);
+
     enum tutti_err err = check_user_limit(node, session);
     if (!err)
         return node->sessions[node->session_count++] = session;

@@ -29,18 +29,6 @@ static void node_metrics_write_gauge(struct tt_text *out, const char *name, uint
     tt_text_printf(out, PREFIX "%s %" PRIu64 "\n", name, value);
 }
 
-static void write_refusal_counts(struct tt_text *out, const struct tt_node_daemon *node)
-{
-    static const char name[] = "refused_total";
-    node_metrics_write_head(out, name, "counter", "Runs and keys that were refused, by reason.");
-#define X(err, label)                                                                                                  \
-    tt_text_printf(out, PREFIX "%s{reason=\"%s\"} %" PRIu64 "\n", name, label, node->counts.refused_##err);
-    TUTTI_NODE_REFUSALS(X)
-#undef X
-    tt_text_printf(out, PREFIX "%s{reason=\"other\"} %" PRIu64 "\n", name, node->counts.refused_otherwise);
-    tt_text_printf(out, PREFIX "%s{reason=\"key\"} %lu\n", name, tt_curve_auth_count_refused(node->zap));
-}
-
 static bool is_draining(const struct tt_node_daemon *node)
 {
     return node->options->drain && *node->options->drain;
@@ -73,7 +61,16 @@ void tt_node_metrics_write(const struct tt_node_daemon *node, struct tt_text *ou
 #define X(field, name, help) node_metrics_write_count(out, name, node->counts.field, help);
     TUTTI_NODE_COUNTS(X)
 #undef X
-    write_refusal_counts(out, node);
+
+    static const char refused[] = "refused_total";
+    node_metrics_write_head(out, refused, "counter", "Runs and keys that were refused, by reason.");
+#define X(err, label)                                                                                                  \
+    tt_text_printf(out, PREFIX "%s{reason=\"%s\"} %" PRIu64 "\n", refused, label, node->counts.refused_##err);
+    TUTTI_NODE_REFUSALS(X)
+#undef X
+    tt_text_printf(out, PREFIX "%s{reason=\"other\"} %" PRIu64 "\n", refused, node->counts.refused_otherwise);
+    tt_text_printf(out, PREFIX "%s{reason=\"key\"} %lu\n", refused, tt_curve_auth_count_refused(node->zap));
+
     node_metrics_write_state(out, node);
 }
 

@@ -69,18 +69,6 @@ static enum tutti_err place_run_file(struct tt_node_daemon *node, struct tt_node
     return err;
 }
 
-static enum tutti_err node_session_create_folder(struct tt_node_daemon *node, struct tt_node_session *session)
-{
-    struct tt_text path = {0};
-    tt_text_printf(&path, "%s/run-%u", tt_content_cache_work_folder(node->cache), session->run);
-    session->folder = path.text;
-    if (path.failed)
-        return tt_fail_memory();
-    return mkdir(path.text, S_IRWXU) == 0
-               ? TUTTI_OK
-               : tt_fail(TUTTI_ERR_IO, "cannot make the folder %s: %s", path.text, strerror(errno));
-}
-
 /* ---- a worker ---- */
 
 /* A memory file with this in it, numbered above those that a worker is to have; -1: errno. */
@@ -368,7 +356,15 @@ static enum tutti_err node_session_start_run(struct tt_node_daemon *node, struct
     TRY(check_draining(node));
     TRY(node_session_read_head(node, session, in));
     TRY(read_ranks(node, session, in));
-    TRY(node_session_create_folder(node, session));
+
+    struct tt_text path = {0};
+    tt_text_printf(&path, "%s/run-%u", tt_content_cache_work_folder(node->cache), session->run);
+    session->folder = path.text;
+    if (path.failed)
+        return tt_fail_memory();
+    if (mkdir(path.text, S_IRWXU) != 0)
+        return tt_fail(TUTTI_ERR_IO, "cannot make the folder %s: %s", path.text, strerror(errno));
+
     uint32_t files = tt_bytes_get_u32(in);
     if (in->bad || files > TUTTI_NODE_MOST_FILES)
         return fail_malformed_message();
@@ -562,12 +558,6 @@ static enum tutti_err node_session_handle_start(struct tt_node_daemon *node, str
     return err;
 }
 
-static void node_session_interrupt(struct tt_node_session *session)
-{
-    for (uint32_t i = 0; i < session->worker_count; i++)
-        session->workers[i].page->interrupt = 1;
-}
-
 /* It is for the first rank, if that is here. Should it have too many already, this one is lost, as it would be a moment later. */
 static enum tutti_err handle_run_order(struct tt_node_session *session, struct tt_byte_reader *in)
 {
@@ -606,7 +596,8 @@ static enum tutti_err node_session_handle_message(struct tt_node_daemon *node, s
         if (in->at != in->end)
             return fail_malformed_message();
         session->over = kind == TUTTI_NODE_END;
-        node_session_interrupt(session);
+        for (uint32_t i = 0; i < session->worker_count; i++)
+            session->workers[i].page->interrupt = 1;
         return TUTTI_OK;
     default: return fail_malformed_message();
     }
@@ -799,16 +790,6 @@ static void stop_run(struct tt_node_daemon *node, struct tt_node_session *sessio
     }
 }
 
-static void check_run_seconds(struct tt_node_daemon *node, struct tt_node_session *session)
-{
-    if (session->max_seconds > 0 && tt_wall_clock_now() - session->began > session->max_seconds)
-        stop_run(node, session,
-                 tt_fail(TUTTI_ERR_LIMIT,
-                         "the run has taken longer than the %s s that it may take on this node (--max-seconds, or "
-                         "the user's --quota)",
-                         NUMBER(session->max_seconds)));
-}
-
 static void check_run_memory(struct tt_node_daemon *node, struct tt_node_session *session)
 {
     uint64_t used = 0;
@@ -834,7 +815,12 @@ static void check_run_limits(struct tt_node_daemon *node, struct tt_node_session
     if (!session->begun || session->stopped_at > 0 || now - session->checked_at < PERIOD)
         return;
     session->checked_at = now;
-    check_run_seconds(node, session);
+    if (session->max_seconds > 0 && tt_wall_clock_now() - session->began > session->max_seconds)
+        stop_run(node, session,
+                 tt_fail(TUTTI_ERR_LIMIT,
+                         "the run has taken longer than the %s s that it may take on this node (--max-seconds, or "
+                         "the user's --quota)",
+                         NUMBER(session->max_seconds)));
     if (session->stopped_at == 0)
         check_run_memory(node, session);
 }

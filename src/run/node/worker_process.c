@@ -168,21 +168,18 @@ static enum tutti_err read_worker_setup(struct worker_process *worker)
     return tt_node_protocol_read_job(&worker->told, job, job_size, worker->folder, worker->ranks);
 }
 
-static enum tutti_err open_own_job(struct worker_process *worker)
-{
-    TRY(tt_job_open(&worker->own_job, &worker->told.options, NULL));
-    worker->job = &worker->own_job;
-    return TUTTI_OK;
-}
-
 static enum tutti_err worker_process_open_job(struct worker_process *worker)
 {
     worker->told.options.interrupt = &worker->page->interrupt;
     worker->told.options.orders = &worker->page->orders;
     if (worker->trade && !worker->trade->is_asked_for(&worker->told.options))
         worker->trade = NULL;
-    TRY(worker->trade ? worker->trade->open(&worker->trading, &worker->told.options, &worker->job)
-                      : open_own_job(worker));
+    if (worker->trade) {
+        TRY(worker->trade->open(&worker->trading, &worker->told.options, &worker->job));
+    } else {
+        TRY(tt_job_open(&worker->own_job, &worker->told.options, NULL));
+        worker->job = &worker->own_job;
+    }
     TRY(tt_node_policy_check_permitted(&worker->permitted, worker->job->system));
     if (worker->job->system->component_count != worker->told.place_count || (worker->trade && worker->ranks != 1))
         return fail_worker_setup();
@@ -245,14 +242,6 @@ static enum tutti_err wait_for_peers(struct worker_process *worker)
     return TUTTI_OK;
 }
 
-/* Everything that the rank needs of the network is there. The second step: calls. */
-static enum tutti_err confine_calls(struct worker_process *worker, struct tt_fabric *fabric)
-{
-    if (worker->meets_all)
-        TRY(tt_tcp_fabric_await_all_links(fabric));
-    return worker->how == TUTTI_CONFINE_NONE ? TUTTI_OK : tt_sandbox_restrict_calls(&worker->confinement);
-}
-
 /* What the rank itself comes to, it reports; an error here is one that it could not. */
 static enum tutti_err worker_process_run_rank(struct worker_process *worker)
 {
@@ -268,7 +257,12 @@ static enum tutti_err worker_process_run_rank(struct worker_process *worker)
     worker->tcp = NULL;
     TRY(tt_tcp_fabric_connect(&fabric, tcp, worker->rank, &worker->run, &worker->page->where));
     fabric_in_use = fabric;
-    enum tutti_err err = confine_calls(worker, fabric);
+
+    /* The second step, calls, when everything that the rank needs of the network is there. */
+    enum tutti_err err = worker->meets_all ? tt_tcp_fabric_await_all_links(fabric) : TUTTI_OK;
+    if (!err && worker->how != TUTTI_CONFINE_NONE)
+        err = tt_sandbox_restrict_calls(&worker->confinement);
+
     if (err)
         tt_rank_main_fail(fabric, err);
     else if (worker->trade)
@@ -342,13 +336,6 @@ static bool is_any_process(void *context, pid_t pid)
     return true;
 }
 
-/* All children, and what they leave in turn, unless the system is in the way. */
-static void keeper_end_children(void)
-{
-    for (int i = 0; i < 100 && tt_fmu_process_signal_orphans(SIGKILL, is_any_process, NULL) > 0; i++)
-        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-}
-
 /* As the worker did. */
 static void exit_like_worker(int status)
 {
@@ -376,7 +363,9 @@ static void keeper_reap(pid_t worker, const sigset_t *all)
             (void)tt_child_kill(worker, SIGKILL);
         for (pid_t ended; number == SIGCHLD && (ended = waitpid(-1, &status, WNOHANG)) > 0;)
             if (ended == worker) {
-                keeper_end_children();
+                /* All children, and what they leave in turn, unless the system is in the way. */
+                for (int i = 0; i < 100 && tt_fmu_process_signal_orphans(SIGKILL, is_any_process, NULL) > 0; i++)
+                    (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
                 exit_like_worker(status);
             }
     }
