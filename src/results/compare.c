@@ -723,17 +723,6 @@ static void compare_check_between(const struct curve_check *check, const struct 
     }
 }
 
-/* No row and no piece is in the range: there is one point. */
-static void compare_check_point(const struct curve_check *check, const struct tt_curve *result,
-                                const struct tt_curve *reference, double t)
-{
-    size_t i = tt_compare_first_row_after(result->times, result->rows, t);
-    size_t j = tt_compare_first_row_after(reference->times, reference->rows, t);
-    struct value_range range = nothing;
-    extend_range(&range, curve_value_at(reference, j > 0 ? j - 1 : 0, t));
-    compare_check_value(check, t, curve_value_at(result, i > 0 ? i - 1 : 0, t), &range);
-}
-
 enum tutti_err tt_compare_curves(struct tt_distance *worst, const struct tt_curve *result,
                                  const struct tt_curve *reference, double begin, double end,
                                  const struct tt_tolerance *tolerance)
@@ -745,7 +734,14 @@ enum tutti_err tt_compare_curves(struct tt_distance *worst, const struct tt_curv
     TRY(compare_is_on(reference, result, begin, end, &check));
     check.of_result = true;
     compare_check_between(&check, result, reference, begin, end);
-    if (worst->share < 0)
-        compare_check_point(&check, result, reference, begin);
+    if (worst->share >= 0)
+        return TUTTI_OK;
+
+    /* No row and no piece is in the range: there is one point. */
+    size_t i = tt_compare_first_row_after(result->times, result->rows, begin);
+    size_t j = tt_compare_first_row_after(reference->times, reference->rows, begin);
+    struct value_range range = nothing;
+    extend_range(&range, curve_value_at(reference, j > 0 ? j - 1 : 0, begin));
+    compare_check_value(&check, begin, curve_value_at(result, i > 0 ? i - 1 : 0, begin), &range);
     return TUTTI_OK;
 }

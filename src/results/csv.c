@@ -58,14 +58,6 @@ static bool csv_is_text(const struct tt_column *column)
     return column->type == TUTTI_TYPE_STRING || column->type == TUTTI_TYPE_BINARY;
 }
 
-static struct tt_row_cell csv_cell_of(const struct tt_column *column)
-{
-    struct tt_row_cell cell = tt_row_writer_cell(column);
-    if (csv_is_text(column))
-        cell.put = column->type == TUTTI_TYPE_STRING ? csv_put_string : tt_row_writer_put_binary;
-    return cell;
-}
-
 /* --- rows */
 
 /* Looks up how long this row's texts are; returns the most bytes that they can need, SIZE_MAX if that is absurd. */
@@ -159,9 +151,12 @@ static enum tutti_err csv_prepare(struct tt_recorder *recorder, const char *path
     recorder->fixed = TUTTI_NUMBER_MAX + 1;
     size_t header = sizeof "time [s]\n";
     for (size_t i = 0; i < n; i++) {
-        recorder->cells[i] = csv_cell_of(&columns[i]);
-        if (csv_is_text(&columns[i]))
-            recorder->texts[recorder->text_count++] = &recorder->cells[i];
+        struct tt_row_cell *cell = &recorder->cells[i];
+        *cell = tt_row_writer_cell(&columns[i]);
+        if (csv_is_text(&columns[i])) {
+            cell->put = columns[i].type == TUTTI_TYPE_STRING ? csv_put_string : tt_row_writer_put_binary;
+            recorder->texts[recorder->text_count++] = cell;
+        }
         recorder->fixed += 1 + 1 + TUTTI_NUMBER_MAX; /* comma, sign, digits */
         header += 2 * (strlen(columns[i].name) + 3 + (columns[i].unit ? strlen(columns[i].unit) : 0)) + 3;
     }
@@ -547,11 +542,6 @@ static bool csv_result_fits(const char *path, const unsigned char *head, size_t 
 
 /* --- cells as numbers */
 
-static bool csv_result_is_word(const char *text, size_t n, const char *word)
-{
-    return n == strlen(word) && strncasecmp(text, word, n) == 0;
-}
-
 /* How programs write what is not a finite number, beyond what base/number.h knows. */
 static bool csv_result_read_word(const char *text, size_t n, double *value)
 {
@@ -565,7 +555,7 @@ static bool csv_result_read_word(const char *text, size_t n, double *value)
         {"", NAN},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (csv_result_is_word(text, n, words[i].word)) {
+        if (n == strlen(words[i].word) && strncasecmp(text, words[i].word, n) == 0) {
             *value = words[i].value;
             return true;
         }
@@ -701,14 +691,6 @@ static enum tutti_err csv_result_check_row(const struct tutti_result *result, co
     return TUTTI_OK;
 }
 
-static enum tutti_err csv_result_add_time(struct tutti_result *result, struct csv_result *csv, double time)
-{
-    if (!tt_vector_reserve(&result->times, &csv->times_room, result->rows + 1, sizeof *result->times))
-        return tt_fail_memory();
-    result->times[result->rows++] = time;
-    return TUTTI_OK;
-}
-
 /* A file that ends too early ends with a row that is not whole. */
 static enum tutti_err csv_result_read_times(struct tutti_result *result, struct csv_result *csv,
                                             const struct tutti_log *log)
@@ -724,7 +706,9 @@ static enum tutti_err csv_result_read_times(struct tutti_result *result, struct 
             ragged = csv->rows.count != csv->width || !csv->rows.ended;
         }
         if (err == TUTTI_OK) {
-            TRY(csv_result_add_time(result, csv, time));
+            if (!tt_vector_reserve(&result->times, &csv->times_room, result->rows + 1, sizeof *result->times))
+                return tt_fail_memory();
+            result->times[result->rows++] = time;
             continue;
         }
         if (err != TUTTI_ERR_FORMAT || !ragged || !(at_end || tt_csv_parser_at_end(&csv->rows)))

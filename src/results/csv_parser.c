@@ -18,21 +18,17 @@ enum { CELLS_MOST = 1000000, BUFFER = 1 << 20, ROW_MOST = 1 << 28 };
 
 /* --- what is in memory */
 
-/* A file ends where it ended when it was opened: what is written faster than it is read would have no end. */
-static size_t room_before_end(struct tt_csv_parser *rows, int fd, size_t n)
-{
-    size_t left = rows->size - (size_t)rows->offset;
-    char next;
-    rows->grows = rows->grows || (left == 0 && pread(fd, &next, 1, rows->offset) == 1);
-    return left < n ? left : n;
-}
-
 /* Reads up to n bytes to `to`; *got is 0 at the end. */
 static enum tutti_err csv_parser_read_some(struct tt_csv_parser *rows, int fd, char *to, size_t n, size_t *got)
 {
     ssize_t result;
-    if (rows->size > 0)
-        n = room_before_end(rows, fd, n);
+    if (rows->size > 0) {
+        /* A file ends where it ended when it was opened: a file that grows faster than it is read would have no end. */
+        size_t left = rows->size - (size_t)rows->offset;
+        char next;
+        rows->grows = rows->grows || (left == 0 && pread(fd, &next, 1, rows->offset) == 1);
+        n = left < n ? left : n;
+    }
     do {
         result = rows->size > 0 ? pread(fd, to, n, rows->offset) : read(fd, to, n);
     } while (result < 0 && errno == EINTR);
@@ -230,18 +226,6 @@ static enum tutti_err skip_blank_lines(struct tt_csv_parser *rows)
     }
 }
 
-static void find_separator(struct tt_csv_parser *rows)
-{
-    bool quoted = false;
-    for (const char *p = rows->at; rows->separator == 0 && p < rows->end && (quoted || !is_line_end(*p)); p++) {
-        quoted ^= *p == '"';
-        if (!quoted && (*p == ',' || *p == ';' || *p == '\t'))
-            rows->separator = *p;
-    }
-    if (rows->separator == 0)
-        rows->separator = ',';
-}
-
 /* At the very beginning: what kind of text is it? */
 static enum tutti_err csv_parser_detect(struct tt_csv_parser *rows)
 {
@@ -254,7 +238,16 @@ static enum tutti_err csv_parser_detect(struct tt_csv_parser *rows)
         rows->at += 3;
     rows->next_line = 1;
     TRY(skip_blank_lines(rows));
-    find_separator(rows);
+
+    bool quoted = false;
+    for (const char *p = rows->at; rows->separator == 0 && p < rows->end && (quoted || !is_line_end(*p)); p++) {
+        quoted ^= *p == '"';
+        if (!quoted && (*p == ',' || *p == ';' || *p == '\t'))
+            rows->separator = *p;
+    }
+    if (rows->separator == 0)
+        rows->separator = ',';
+
     rows->stops[0] = rows->stops['\n'] = rows->stops['\r'] = rows->stops[(unsigned char)rows->separator] = true;
     return TUTTI_OK;
 }

@@ -201,15 +201,6 @@ static void hdf5_submit_task(struct tt_recorder *recorder, unsigned task, const 
     sem_post(&recorder->wake);
 }
 
-static void submit_full_block(struct tt_recorder *recorder)
-{
-    struct hdf5_block *next = &recorder->blocks[current_block(recorder) == &recorder->blocks[0]];
-    hdf5_wait(&recorder->idle);
-    next->rows = 0;
-    recorder->done += recorder->block;
-    hdf5_submit_task(recorder, WRITE, next);
-}
-
 static enum tutti_err hdf5_write_row(struct tt_recorder *recorder, double time)
 {
     if (__builtin_expect(recorder->err != TUTTI_OK, 0))
@@ -221,8 +212,13 @@ static enum tutti_err hdf5_write_row(struct tt_recorder *recorder, double time)
     for (size_t i = 0; i < recorder->count; i++)
         values[i] = tt_recorder_column_number(recorder->columns[i]);
     atomic_store_explicit(&block->rows, rows + 1, memory_order_release);
-    if (rows + 1 == recorder->block)
-        submit_full_block(recorder);
+    if (rows + 1 == recorder->block) {
+        struct hdf5_block *next = &recorder->blocks[current_block(recorder) == &recorder->blocks[0]];
+        hdf5_wait(&recorder->idle);
+        next->rows = 0;
+        recorder->done += recorder->block;
+        hdf5_submit_task(recorder, WRITE, next);
+    }
     return TUTTI_OK;
 }
 
@@ -266,25 +262,20 @@ static enum tutti_err hdf5_sync(struct tt_recorder *recorder)
     return tt_record_file_sync(&recorder->claim);
 }
 
-/* The thread is gone, too. What it had under way cannot be taken up. */
-static void save_without_thread(struct tt_recorder *recorder)
-{
-    int idle = 0;
-    bool whole = sem_getvalue(&recorder->idle, &idle) == 0 && idle > 0 && !recorder->saving;
-    if (whole) {
-        write_block(recorder, current_block(recorder), hdf5_block_rows(current_block(recorder)), false);
-        flush_file(recorder);
-    }
-    if (!whole || recorder->err)
-        tt_crash_report_loss();
-}
-
 /* The thread writes; this waits, for a while: it may need memory whose lock the fault left closed. */
 static void hdf5_emergency(struct tt_recorder *recorder)
 {
     enum { PATIENCE = 2000 }; /* ms */
     if (tt_crash_is_last_thread()) {
-        save_without_thread(recorder);
+        /* The recorder's thread is gone, too. A task that it had begun cannot be continued. */
+        int idle = 0;
+        bool whole = sem_getvalue(&recorder->idle, &idle) == 0 && idle > 0 && !recorder->saving;
+        if (whole) {
+            write_block(recorder, current_block(recorder), hdf5_block_rows(current_block(recorder)), false);
+            flush_file(recorder);
+        }
+        if (!whole || recorder->err)
+            tt_crash_report_loss();
         return;
     }
     if (pthread_equal(pthread_self(), recorder->thread))
@@ -383,12 +374,6 @@ static enum tutti_err hdf5_claim_file(struct tt_recorder *recorder)
 {
     TRY(tt_record_file_check_regular(recorder->path, ".h5"));
     return tt_record_file_open(&recorder->claim, recorder->path);
-}
-
-static enum tutti_err hdf5_create_file(struct tt_recorder *recorder, const struct tt_hdf5_plan *plan)
-{
-    TRY(hdf5_claim_file(recorder));
-    return recorder->module->create(&recorder->writer, plan);
 }
 
 /* --- a file of an interrupted run */
@@ -495,20 +480,11 @@ static enum tutti_err hdf5_open_file(struct tt_recorder *recorder, size_t width,
     char **all;
     TRY(hdf5_describe(recorder, &texts, &all));
     const struct tt_hdf5_plan plan = {recorder->path, "Tutti " TUTTI_VERSION, &texts, recorder->block, width};
-    enum tutti_err err = mark ? hdf5_resume(recorder, &plan, mark) : hdf5_create_file(recorder, &plan);
+    enum tutti_err err = mark ? hdf5_resume(recorder, &plan, mark) : hdf5_claim_file(recorder);
+    if (!err && !mark)
+        err = recorder->module->create(&recorder->writer, &plan);
     free(all);
     return err;
-}
-
-static enum tutti_err hdf5_start_thread(struct tt_recorder *recorder)
-{
-    sem_init(&recorder->wake, 0, 0);
-    sem_init(&recorder->idle, 0, 1);
-    int error = tt_thread_start(&recorder->thread, hdf5_run_thread, recorder);
-    if (!error)
-        return TUTTI_OK;
-    (void)!recorder->module->close(recorder->writer);
-    return tt_fail(TUTTI_ERR_LIMIT, "cannot write %s: no thread for it: %s", recorder->path, strerror(error));
 }
 
 static enum tutti_err hdf5_open_recorder(struct tt_recorder **out, const char *path, const struct tt_column *columns,
@@ -526,8 +502,15 @@ static enum tutti_err hdf5_open_recorder(struct tt_recorder **out, const char *p
     enum tutti_err err = hdf5_prepare(recorder, path, columns, n, &width);
     if (!err)
         err = hdf5_open_file(recorder, width, mark);
-    if (!err)
-        err = hdf5_start_thread(recorder);
+    if (!err) {
+        sem_init(&recorder->wake, 0, 0);
+        sem_init(&recorder->idle, 0, 1);
+        int error = tt_thread_start(&recorder->thread, hdf5_run_thread, recorder);
+        if (error) {
+            (void)!recorder->module->close(recorder->writer);
+            err = tt_fail(TUTTI_ERR_LIMIT, "cannot write %s: no thread for it: %s", recorder->path, strerror(error));
+        }
+    }
     if (err)
         return hdf5_release(recorder, err);
     *out = recorder;

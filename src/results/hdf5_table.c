@@ -25,13 +25,6 @@ struct tt_recorder {
     struct tt_failure failure;
 };
 
-static enum tt_hdf5_kind hdf5_table_kind_of(enum tt_type type)
-{
-    return type == TUTTI_TYPE_STRING   ? TUTTI_HDF5_TEXT
-           : type == TUTTI_TYPE_BINARY ? TUTTI_HDF5_BYTES
-                                       : TUTTI_HDF5_NUMBER;
-}
-
 static const char *hdf5_table_copy_bytes(struct tt_recorder *recorder, const void *bytes, size_t size)
 {
     recorder->bytes += size + 1;
@@ -125,9 +118,13 @@ static enum tutti_err hdf5_table_create(struct tt_recorder *recorder)
     if (!columns)
         return tt_fail_memory();
     columns[0] = (struct tt_hdf5_column){"time", TUTTI_HDF5_NUMBER};
-    for (size_t i = 0; i < recorder->count; i++)
-        columns[i + 1] =
-            (struct tt_hdf5_column){recorder->columns[i].name, hdf5_table_kind_of(recorder->columns[i].type)};
+    for (size_t i = 0; i < recorder->count; i++) {
+        enum tt_type type = (enum tt_type)recorder->columns[i].type;
+        enum tt_hdf5_kind kind = type == TUTTI_TYPE_STRING   ? TUTTI_HDF5_TEXT
+                                 : type == TUTTI_TYPE_BINARY ? TUTTI_HDF5_BYTES
+                                                             : TUTTI_HDF5_NUMBER;
+        columns[i + 1] = (struct tt_hdf5_column){recorder->columns[i].name, kind};
+    }
     enum tutti_err err = recorder->module->create_sheet(&recorder->sheet, recorder->path, "Tutti " TUTTI_VERSION,
                                                         columns, recorder->count + 1);
     free(columns);

@@ -103,11 +103,6 @@ static char *jsonl_put_value(char *at, const struct jsonl_field *field)
     }
 }
 
-static bool jsonl_is_text(const struct jsonl_field *field)
-{
-    return field->type == TUTTI_TYPE_STRING || field->type == TUTTI_TYPE_BINARY;
-}
-
 /* --- rows */
 
 /* Looks up how long this row's texts are; returns the most bytes that the row can need, SIZE_MAX if that is absurd. */
@@ -116,7 +111,7 @@ static size_t jsonl_measure(struct tt_recorder *recorder)
     size_t need = recorder->fixed;
     for (size_t i = 0; i < recorder->n; i++) {
         struct jsonl_field *field = &recorder->fields[i];
-        if (!jsonl_is_text(field))
+        if (field->type != TUTTI_TYPE_STRING && field->type != TUTTI_TYPE_BINARY)
             continue;
         tt_row_writer_measure_cell(&field->cell, field->type);
         if (field->cell.length > SIZE_MAX / 16 || need > SIZE_MAX / 16)
@@ -223,14 +218,6 @@ static enum tutti_err jsonl_prepare(struct tt_recorder *recorder, const char *pa
     return tt_row_writer_prepare(&recorder->lines, path, 2 * recorder->fixed);
 }
 
-static enum tutti_err jsonl_resume(struct tt_recorder *recorder, struct tt_byte_reader *mark)
-{
-    TRY(tt_recorder_check_columns(mark, &tt_jsonl_format, recorder->lines.path, recorder->columns, recorder->n));
-    TRY(tt_row_writer_reopen(&recorder->lines, 0, mark));
-    recorder->told = recorder->lines.offset > 0;
-    return TUTTI_OK;
-}
-
 /* `mark` is NULL for a new file. */
 static enum tutti_err jsonl_open_recorder(struct tt_recorder **out, const char *path, const struct tt_column *columns,
                                           size_t n, struct tt_byte_reader *mark)
@@ -239,8 +226,14 @@ static enum tutti_err jsonl_open_recorder(struct tt_recorder **out, const char *
     if (!recorder)
         return tt_fail_memory();
     enum tutti_err err = jsonl_prepare(recorder, path, columns, n);
-    if (err == TUTTI_OK)
-        err = mark ? jsonl_resume(recorder, mark) : tt_row_writer_open(&recorder->lines);
+    if (err == TUTTI_OK && !mark)
+        err = tt_row_writer_open(&recorder->lines);
+    if (err == TUTTI_OK && mark) {
+        err = tt_recorder_check_columns(mark, &tt_jsonl_format, recorder->lines.path, recorder->columns, recorder->n);
+        if (err == TUTTI_OK)
+            err = tt_row_writer_reopen(&recorder->lines, 0, mark);
+        recorder->told = recorder->lines.offset > 0;
+    }
     if (err == TUTTI_OK)
         *out = recorder;
     else

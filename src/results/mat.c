@@ -118,14 +118,6 @@ static enum tutti_err mat_flush(struct tt_recorder *recorder)
     return recorder->error ? mat_fail_write(recorder) : TUTTI_OK;
 }
 
-static void read_constants(struct tt_recorder *recorder, double time)
-{
-    double *start = recorder->constants, *stop = start + 1 + recorder->fixed_count;
-    start[0] = stop[0] = time;
-    for (size_t i = 0; i < recorder->fixed_count; i++)
-        start[1 + i] = stop[1 + i] = tt_recorder_column_number(&recorder->fixed[i]);
-}
-
 static enum tutti_err mat_write_row(struct tt_recorder *recorder, double time)
 {
     if (recorder->error)
@@ -134,8 +126,12 @@ static enum tutti_err mat_write_row(struct tt_recorder *recorder, double time)
         recorder->error = EOVERFLOW;
         return mat_fail_write(recorder);
     }
-    if (recorder->points == 0)
-        read_constants(recorder, time);
+    if (recorder->points == 0) {
+        double *start = recorder->constants, *stop = start + 1 + recorder->fixed_count;
+        start[0] = stop[0] = time;
+        for (size_t i = 0; i < recorder->fixed_count; i++)
+            start[1 + i] = stop[1 + i] = tt_recorder_column_number(&recorder->fixed[i]);
+    }
     size_t whole = atomic_load_explicit(&recorder->whole, memory_order_relaxed);
     if (recorder->capacity - whole < recorder->row_size) {
         TRY(mat_flush(recorder));
@@ -283,15 +279,6 @@ static void add_padded(struct tt_text *head, const char *text, size_t n, size_t 
     }
 }
 
-static void mat_add_names(struct tt_text *head, const struct mat_layout *layout)
-{
-    mat_add_matrix(head, "name", TEXT, layout->longest, layout->names);
-    add_padded(head, "time", strlen("time"), layout->longest);
-    for (size_t i = 0; i < layout->n; i++)
-        if (layout->index[i] != 0)
-            add_padded(head, layout->columns[i].name, strlen(layout->columns[i].name), layout->longest);
-}
-
 static void add_descriptions(struct tt_text *head, const struct mat_layout *layout)
 {
     struct tt_text text = {0};
@@ -331,7 +318,13 @@ static void mat_add_head(struct tt_recorder *recorder, struct tt_text *head, con
     for (size_t i = 0; i < sizeof class[0] - 1; i++)
         for (size_t line = 0; line < 4; line++)
             tt_text_append_n(head, &class[line][i], 1);
-    mat_add_names(head, layout);
+
+    mat_add_matrix(head, "name", TEXT, layout->longest, layout->names);
+    add_padded(head, "time", strlen("time"), layout->longest);
+    for (size_t i = 0; i < layout->n; i++)
+        if (layout->index[i] != 0)
+            add_padded(head, layout->columns[i].name, strlen(layout->columns[i].name), layout->longest);
+
     add_descriptions(head, layout);
     mat_add_info(head, layout);
     mat_add_matrix(head, "data_1", DOUBLES, 1 + recorder->fixed_count, 2);
@@ -421,16 +414,6 @@ static enum tutti_err mat_start_file(struct tt_recorder *recorder, const struct 
     return err ? tt_record_file_close(&recorder->file, err) : TUTTI_OK;
 }
 
-/* The head is that of these columns, but for the constants and the number of points. */
-static enum tutti_err mat_check_head(const struct tt_recorder *recorder, const struct tt_text *head)
-{
-    off_t after = recorder->constants_at + (off_t)(2 * (1 + recorder->fixed_count) * sizeof(double));
-    off_t rest = recorder->counted + (off_t)sizeof(int32_t);
-    TRY(tt_record_file_check_bytes(&recorder->file, head->text, (size_t)recorder->constants_at, 0));
-    TRY(tt_record_file_check_bytes(&recorder->file, head->text + after, (size_t)(recorder->counted - after), after));
-    return tt_record_file_check_bytes(&recorder->file, head->text + rest, (size_t)(recorder->first - rest), rest);
-}
-
 /* The number of points and the last time as they were. The file is cut last: invariant 2. */
 static enum tutti_err mat_restore_head(struct tt_recorder *recorder)
 {
@@ -458,7 +441,13 @@ static enum tutti_err mat_continue_file(struct tt_recorder *recorder, const stru
         return tt_record_file_fail_mark(recorder->path);
     recorder->points = (int32_t)rows;
     recorder->offset = position;
-    TRY(mat_check_head(recorder, head));
+
+    /* The head is that of these columns, except for the constants and the number of points. */
+    off_t after = recorder->constants_at + (off_t)(2 * (1 + recorder->fixed_count) * sizeof(double));
+    off_t rest = recorder->counted + (off_t)sizeof(int32_t);
+    TRY(tt_record_file_check_bytes(&recorder->file, head->text, (size_t)recorder->constants_at, 0));
+    TRY(tt_record_file_check_bytes(&recorder->file, head->text + after, (size_t)(recorder->counted - after), after));
+    TRY(tt_record_file_check_bytes(&recorder->file, head->text + rest, (size_t)(recorder->first - rest), rest));
     return mat_restore_head(recorder);
 }
 

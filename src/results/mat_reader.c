@@ -541,10 +541,14 @@ static enum tutti_err pick_points(const struct mat_result *mat, const struct mat
     return TUTTI_OK;
 }
 
-/* Variable by variable. */
-static enum tutti_err mat_reader_read_columns(const struct mat_result *mat, const struct mat_request *wanted,
-                                              size_t count, size_t points)
+static enum tutti_err mat_reader_read_rows(const struct mat_result *mat, const struct mat_request *wanted, size_t count)
 {
+    size_t rows = mat->data[2].rows, points = mat_reader_matrix_columns(mat, &mat->data[2]);
+    if (mat->transposed)
+        return rows > BLOCK || count < rows / (4 * PAGE) ? pick_points(mat, wanted, count, points)
+                                                         : read_points(mat, wanted, count, points);
+
+    /* Variable by variable. */
     for (size_t i = 0; i < count; i++) {
         double *values = wanted[i].values;
         TRY(tt_mat_reader_read(&mat->file, &mat->data[2], (uint64_t)wanted[i].place->row * points, points, values));
@@ -552,14 +556,6 @@ static enum tutti_err mat_reader_read_columns(const struct mat_result *mat, cons
             values[k] = apply_sign(wanted[i].place, values[k]);
     }
     return TUTTI_OK;
-}
-
-static enum tutti_err mat_reader_read_rows(const struct mat_result *mat, const struct mat_request *wanted, size_t count)
-{
-    size_t rows = mat->data[2].rows, points = mat_reader_matrix_columns(mat, &mat->data[2]);
-    return !mat->transposed                            ? mat_reader_read_columns(mat, wanted, count, points)
-           : rows > BLOCK || count < rows / (4 * PAGE) ? pick_points(mat, wanted, count, points)
-                                                       : read_points(mat, wanted, count, points);
 }
 
 static enum tutti_err mat_reader_read_times(struct tutti_result *result, const struct mat_result *mat)
@@ -581,18 +577,6 @@ static enum tutti_err mat_reader_read_times(struct tutti_result *result, const s
     return TUTTI_OK;
 }
 
-static enum tutti_err fill_constant(const struct tutti_result *result, const struct mat_place *place, double *values)
-{
-    const struct mat_result *mat = result->own;
-    const struct tt_mat_matrix *data = &mat->data[1];
-    double value = NAN;
-    if (mat_reader_matrix_columns(mat, data) > 0)
-        TRY(tt_mat_reader_read(&mat->file, data, mat->transposed ? place->row : place->row * data->rows, 1, &value));
-    for (size_t i = 0; i < result->rows; i++)
-        values[i] = apply_sign(place, value);
-    return TUTTI_OK;
-}
-
 static enum tutti_err mat_reader_read_all(struct tutti_result *result, const size_t *which, size_t count,
                                           double *const *values, struct mat_request *wanted)
 {
@@ -600,10 +584,17 @@ static enum tutti_err mat_reader_read_all(struct tutti_result *result, const siz
     size_t n = 0;
     for (size_t i = 0; i < count; i++) {
         const struct mat_place *place = &mat->places[which[i]];
-        if (place->matrix == 1)
-            TRY(fill_constant(result, place, values[i]));
-        else
+        if (place->matrix != 1) {
             wanted[n++] = (struct mat_request){place, values[i]};
+            continue;
+        }
+        const struct tt_mat_matrix *data = &mat->data[1];
+        double value = NAN;
+        if (mat_reader_matrix_columns(mat, data) > 0)
+            TRY(tt_mat_reader_read(&mat->file, data, mat->transposed ? place->row : place->row * data->rows, 1,
+                                   &value));
+        for (size_t k = 0; k < result->rows; k++)
+            values[i][k] = apply_sign(place, value);
     }
     return n > 0 ? mat_reader_read_rows(mat, wanted, n) : TUTTI_OK;
 }
@@ -627,19 +618,6 @@ static void mat_reader_close_result(struct tutti_result *result)
     free(mat);
 }
 
-/* What also is called .mat. */
-static enum tutti_err reject_other_formats(const struct mat_result *mat)
-{
-    char head[8] = {0};
-    if (mat->file.size == 0)
-        return tt_fail(TUTTI_ERR_FORMAT, "%s: the file is empty", mat->file.path);
-    if (pread(mat->file.fd, head, 7, 0) == 7 && strcmp(head, "MATLAB ") == 0)
-        return tt_fail(TUTTI_ERR_FORMAT,
-                       "%s: it is a MAT-file of a later level; results of Modelica tools are of level 4",
-                       mat->file.path);
-    return TUTTI_OK;
-}
-
 static enum tutti_err mat_reader_open_result(struct tutti_result *result, const struct tutti_log *log)
 {
     struct mat_result *mat = calloc(1, sizeof *mat);
@@ -651,7 +629,16 @@ static enum tutti_err mat_reader_open_result(struct tutti_result *result, const 
     if (!mat->block)
         return tt_fail_memory();
     TRY(tt_mat_reader_open(&mat->file, result->path));
-    TRY(reject_other_formats(mat));
+
+    /* Other files that are called .mat. */
+    char head[8] = {0};
+    if (mat->file.size == 0)
+        return tt_fail(TUTTI_ERR_FORMAT, "%s: the file is empty", mat->file.path);
+    if (pread(mat->file.fd, head, 7, 0) == 7 && strcmp(head, "MATLAB ") == 0)
+        return tt_fail(TUTTI_ERR_FORMAT,
+                       "%s: it is a MAT-file of a later level; results of Modelica tools are of level 4",
+                       mat->file.path);
+
     TRY(find_matrices(mat));
     TRY(mat_reader_read_form(mat));
     TRY(count_points(mat, log));

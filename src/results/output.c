@@ -66,12 +66,6 @@ static void warn_of_rounded(struct tt_output *output, double t)
     }
 }
 
-static bool is_non_finite(const struct tt_column *column)
-{
-    return (column->type == TUTTI_TYPE_FLOAT64 && !isfinite(*(const double *)column->value)) ||
-           (column->type == TUTTI_TYPE_FLOAT32 && !isfinite(*(const float *)column->value));
-}
-
 /* Texts count as none. */
 static bool output_are_finite(const double *values, size_t count)
 {
@@ -98,8 +92,10 @@ static enum tutti_err watch_non_finite(struct tt_output *output, double t)
     }
     bool warned = !first;
     for (size_t i = 0; i < output->count; i++) {
-        bool odd = is_non_finite(&output->columns[i]),
-             nan = odd && isnan(tt_recorder_column_number(&output->columns[i]));
+        const struct tt_column *column = &output->columns[i];
+        bool odd = (column->type == TUTTI_TYPE_FLOAT64 && !isfinite(*(const double *)column->value)) ||
+                   (column->type == TUTTI_TYPE_FLOAT32 && !isfinite(*(const float *)column->value));
+        bool nan = odd && isnan(tt_recorder_column_number(column));
         bool was_odd = !first && !isnan(output->odd_since[i]);
         output->odd_since[i] = !odd ? NAN : was_odd ? output->odd_since[i] : t;
         if (odd && !warned)
@@ -178,26 +174,6 @@ static void output_warn_of_growth(struct tt_output *output, double t)
     }
 }
 
-static enum tutti_err watch_growth(struct tt_output *output, double t)
-{
-    free(output->rises);
-    output->rises = calloc(output->count + 1, sizeof *output->rises);
-    if (!output->rises)
-        return tt_fail_memory();
-    for (size_t i = 0; i < output->count; i++)
-        output->rises[i] =
-            (struct tt_output_growth){output->columns[i].type == TUTTI_TYPE_FLOAT64 ? 1 : INFINITY, 1, t};
-    output->first_row = output->last_row = t;
-    return TUTTI_OK;
-}
-
-static void store_fixed_values(struct tt_output *output)
-{
-    for (size_t i = 0; output->fixed && i < output->count; i++)
-        output->fixed[i] = tt_recorder_column_number(&output->columns[i]);
-    output->begun = true;
-}
-
 /* FMUs have been seen that change a parameter which they call fixed. */
 static void warn_of_changed_fixed(const struct tt_output *output)
 {
@@ -222,15 +198,6 @@ static void output_emergency(void *context)
     output->format->emergency(output->recorder);
 }
 
-static void warn_of_missing_rows(const struct tt_output *output)
-{
-    const char *path = output->target.path;
-    tt_log(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
-           "%s begins anew, with the rows after the checkpoint: %s", strcmp(path, "-") == 0 ? "standard output" : path,
-           tt_recorder_is_stream(path) ? "what went to a pipe or a device before cannot be taken back"
-                                       : "the interrupted run wrote no result file");
-}
-
 /* `mark` is where the format has put its own; NULL: a new file. */
 static enum tutti_err output_open_file(struct tt_output *output, struct tt_byte_reader *mark)
 {
@@ -252,15 +219,6 @@ static enum tutti_err output_open_file(struct tt_output *output, struct tt_byte_
     if (output->target.by_thread && format->any_thread)
         output->flusher = tt_output_flusher_new(format, output->recorder);
     return TUTTI_OK;
-}
-
-static enum tutti_err output_close_file(struct tt_output *output)
-{
-    tt_output_flusher_free(output->flusher);
-    output->flusher = NULL;
-    tt_crash_remove(output_emergency, output);
-    warn_of_changed_fixed(output);
-    return output->format->close(output->recorder);
 }
 
 /* --- a row as numbers */
@@ -349,25 +307,23 @@ static enum tutti_err output_report_text(struct tt_output *output, size_t column
                              before);
 }
 
-static enum tutti_err output_report_digits(const struct tt_output *output, size_t column)
-{
-    char digits[TUTTI_NUMBER_MAX + 2];
-    const struct tt_row_cell cell = tt_row_writer_cell(&output->columns[column]);
-    *cell.put(digits, &cell) = '\0';
-    unsigned long before = tt_fail_count();
-    return output_keep_error(output->target.watcher->text(output->target.watcher->context, column, digits), before);
-}
-
 static enum tutti_err output_report_row(struct tt_output *output, double t)
 {
+    const struct tutti_watcher *watcher = output->target.watcher;
+    unsigned long before;
     for (size_t i = 0; output->tells_texts && i < output->count; i++)
         if (tt_type_is_text(output->columns[i].type))
             TRY(output_report_text(output, i));
         else if (needs_64_bits(output->columns[i].type) && output->target.tells_digits &&
-                 fabs(output->values[i]) >= TUTTI_OUTPUT_LONG)
-            TRY(output_report_digits(output, i));
-    unsigned long before = tt_fail_count();
-    return output_keep_error(output->target.watcher->row(output->target.watcher->context, t, output->values), before);
+                 fabs(output->values[i]) >= TUTTI_OUTPUT_LONG) {
+            char digits[TUTTI_NUMBER_MAX + 2];
+            const struct tt_row_cell cell = tt_row_writer_cell(&output->columns[i]);
+            *cell.put(digits, &cell) = '\0';
+            before = tt_fail_count();
+            TRY(output_keep_error(watcher->text(watcher->context, i, digits), before));
+        }
+    before = tt_fail_count();
+    return output_keep_error(watcher->row(watcher->context, t, output->values), before);
 }
 
 static enum tutti_err open_watch(struct tt_output *output)
@@ -380,17 +336,6 @@ static enum tutti_err open_watch(struct tt_output *output)
     if (watched)
         watched->columns = true;
     return output->target.watcher->columns && !told ? output_report_columns(output) : TUTTI_OK;
-}
-
-/* Has the watcher not got this row yet? */
-static bool output_is_new_row(struct tt_output *output)
-{
-    struct tt_seen_rows *watched = output->target.watched;
-    if (watched && output->rows <= watched->rows)
-        return false;
-    if (watched)
-        watched->rows = output->rows;
-    return true;
 }
 
 /* --- a run that goes on */
@@ -422,31 +367,6 @@ static enum tutti_err get_numbers(struct tt_byte_reader *mark, double **numbers,
 /* A rise is three numbers. */
 _Static_assert(sizeof(struct tt_output_growth) == 3 * sizeof(double), "nothing between them");
 
-/* What is asked of the rows that were before. */
-static void output_put_state(const struct tt_output *output, struct tt_byte_writer *mark)
-{
-    tt_bytes_put_u8(mark, output->begun);
-    tt_bytes_put_u64(mark, output->rows);
-    tt_bytes_put_double(mark, output->first_row);
-    tt_bytes_put_double(mark, output->last_row);
-    output_put_numbers(mark, (const double *)output->rises, 3 * output->count);
-    output_put_numbers(mark, output->fixed, output->count);
-    output_put_numbers(mark, output->odd_since, output->count);
-}
-
-static enum tutti_err output_get_state(struct tt_output *output, struct tt_byte_reader *mark)
-{
-    double *rises;
-    output->begun = tt_bytes_get_u8(mark) != 0;
-    output->rows = tt_bytes_get_u64(mark);
-    output->first_row = tt_bytes_get_double(mark);
-    output->last_row = tt_bytes_get_double(mark);
-    TRY(get_numbers(mark, &rises, 3 * output->count));
-    output->rises = (struct tt_output_growth *)rises;
-    TRY(get_numbers(mark, &output->fixed, output->count));
-    return get_numbers(mark, &output->odd_since, output->count);
-}
-
 static enum tutti_err output_resume(struct tt_output *output, struct tt_bytes from)
 {
     const char *path = output->target.path, *bytes = (const char *)from.data;
@@ -457,7 +377,17 @@ static enum tutti_err output_resume(struct tt_output *output, struct tt_bytes fr
                        "the interrupted run recorded %llu columns, and this one has %zu; choose the same variables "
                        "(--record), or start the run anew",
                        (unsigned long long)count, output->count);
-    TRY(output_get_state(output, &mark));
+
+    double *rises;
+    output->begun = tt_bytes_get_u8(&mark) != 0;
+    output->rows = tt_bytes_get_u64(&mark);
+    output->first_row = tt_bytes_get_double(&mark);
+    output->last_row = tt_bytes_get_double(&mark);
+    TRY(get_numbers(&mark, &rises, 3 * output->count));
+    output->rises = (struct tt_output_growth *)rises;
+    TRY(get_numbers(&mark, &output->fixed, output->count));
+    TRY(get_numbers(&mark, &output->odd_since, output->count));
+
     bool stays = tt_bytes_get_u8(&mark) != 0;
     if (mark.bad)
         return tt_record_file_fail_mark(path ? path : "the rows");
@@ -468,7 +398,11 @@ static enum tutti_err output_resume(struct tt_output *output, struct tt_bytes fr
     stays = stays && !tt_recorder_is_stream(path);
     TRY(output_open_file(output, stays ? &mark : NULL));
     if (!stays)
-        warn_of_missing_rows(output);
+        tt_log(output->target.log, TUTTI_LOG_WARNING, output->target.origin,
+               "%s begins anew, with the rows after the checkpoint: %s",
+               strcmp(path, "-") == 0 ? "standard output" : path,
+               tt_recorder_is_stream(path) ? "what went to a pipe or a device before cannot be taken back"
+                                           : "the interrupted run wrote no result file");
     return TUTTI_OK;
 }
 
@@ -489,7 +423,16 @@ enum tutti_err tt_output_mark(struct tt_output *output, struct tt_byte_writer *m
 {
     bool stays = output->format && !tt_recorder_is_stream(output->target.path);
     tt_bytes_put_u64(mark, output->count);
-    output_put_state(output, mark);
+
+    /* The rows before, for the checks of later rows. */
+    tt_bytes_put_u8(mark, output->begun);
+    tt_bytes_put_u64(mark, output->rows);
+    tt_bytes_put_double(mark, output->first_row);
+    tt_bytes_put_double(mark, output->last_row);
+    output_put_numbers(mark, (const double *)output->rises, 3 * output->count);
+    output_put_numbers(mark, output->fixed, output->count);
+    output_put_numbers(mark, output->odd_since, output->count);
+
     tt_bytes_put_u8(mark, stays);
     tt_output_flusher_lock(output->flusher);
     enum tutti_err err = stays            ? output->format->mark(output->recorder, mark)
@@ -524,8 +467,19 @@ static enum tutti_err output_start(struct tt_output *output, double t)
 {
     if (output->target.path && !output->format)
         TRY(output_open_file(output, NULL));
-    TRY(watch_growth(output, t));
-    store_fixed_values(output);
+
+    free(output->rises);
+    output->rises = calloc(output->count + 1, sizeof *output->rises);
+    if (!output->rises)
+        return tt_fail_memory();
+    for (size_t i = 0; i < output->count; i++)
+        output->rises[i] =
+            (struct tt_output_growth){output->columns[i].type == TUTTI_TYPE_FLOAT64 ? 1 : INFINITY, 1, t};
+    output->first_row = output->last_row = t;
+
+    for (size_t i = 0; output->fixed && i < output->count; i++)
+        output->fixed[i] = tt_recorder_column_number(&output->columns[i]);
+    output->begun = true;
     return TUTTI_OK;
 }
 
@@ -544,7 +498,14 @@ enum tutti_err tt_output_row(struct tt_output *output, double t)
         TRY(err);
     }
     output->rows++;
-    return output->target.watcher && output_is_new_row(output) ? output_report_row(output, t) : TUTTI_OK;
+
+    /* The watcher may have got this row before. */
+    struct tt_seen_rows *watched = output->target.watched;
+    if (!output->target.watcher || (watched && output->rows <= watched->rows))
+        return TUTTI_OK;
+    if (watched)
+        watched->rows = output->rows;
+    return output_report_row(output, t);
 }
 
 enum tutti_err tt_output_flush(struct tt_output *output)
@@ -559,7 +520,14 @@ enum tutti_err tt_output_flush(struct tt_output *output)
 
 enum tutti_err tt_output_close(struct tt_output *output)
 {
-    enum tutti_err err = output->format ? output_close_file(output) : TUTTI_OK;
+    enum tutti_err err = TUTTI_OK;
+    if (output->format) {
+        tt_output_flusher_free(output->flusher);
+        output->flusher = NULL;
+        tt_crash_remove(output_emergency, output);
+        warn_of_changed_fixed(output);
+        err = output->format->close(output->recorder);
+    }
     free(output->fixed);
     free(output->memory);
     free(output->runs);
@@ -582,22 +550,16 @@ struct tt_output_flusher {
     bool over;
 };
 
-static struct timespec output_flusher_next_time(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    t.tv_nsec += INTERVAL;
-    t.tv_sec += t.tv_nsec / SECOND;
-    t.tv_nsec %= SECOND;
-    return t;
-}
-
 static void *output_flusher_run(void *context)
 {
     struct tt_output_flusher *flusher = context;
     pthread_mutex_lock(&flusher->lock);
     while (!flusher->over) {
-        struct timespec until = output_flusher_next_time();
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += INTERVAL;
+        until.tv_sec += until.tv_nsec / SECOND;
+        until.tv_nsec %= SECOND;
         pthread_cond_timedwait(&flusher->end, &flusher->lock, &until);
         if (!flusher->used || flusher->over)
             continue;

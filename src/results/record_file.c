@@ -279,16 +279,6 @@ enum tutti_err tt_record_file_mark(struct tt_record_file *file, off_t first, off
     return mark->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-static enum tutti_err record_file_check_size(const struct tt_record_file *file, off_t position)
-{
-    if (file->identity.size >= position)
-        return TUTTI_OK;
-    return tt_fail(TUTTI_ERR_FORMAT,
-                   "cannot go on with %s: it has %lld bytes, and had %lld when the checkpoint was written; put the "
-                   "file of the interrupted run there, or start the run anew",
-                   file->path, (long long)file->identity.size, (long long)position);
-}
-
 enum tutti_err tt_record_file_check_bytes(const struct tt_record_file *file, const void *bytes, size_t n, off_t at)
 {
     char there[4096];
@@ -324,7 +314,12 @@ enum tutti_err tt_record_file_reopen(struct tt_record_file *file, const char *pa
         return tt_record_file_fail_mark(path);
     TRY(tt_record_file_open_existing(file, path));
     *position = (off_t)size;
-    enum tutti_err err = record_file_check_size(file, *position);
+    enum tutti_err err = TUTTI_OK;
+    if (file->identity.size < *position)
+        err = tt_fail(TUTTI_ERR_FORMAT,
+                      "cannot go on with %s: it has %lld bytes, and had %lld when the checkpoint was written; put the "
+                      "file of the interrupted run there, or start the run anew",
+                      file->path, (long long)file->identity.size, (long long)*position);
     if (!err)
         err = tt_record_file_check_bytes(file, tail, n, *position - (off_t)n);
     return err ? tt_record_file_close(file, err) : TUTTI_OK;

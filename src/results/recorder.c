@@ -38,13 +38,6 @@ static enum tutti_err recorder_fail_unknown(const char *path, const char *extens
     return err;
 }
 
-/* What is only an extension, like ".csv", has none. */
-static bool ends_in(const char *name, const char *extension)
-{
-    size_t length = strlen(name), n = strlen(extension);
-    return length > n && strcasecmp(name + length - n, extension) == 0;
-}
-
 enum tutti_err tt_recorder_find_format(const struct tt_record_format **format, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -54,7 +47,9 @@ enum tutti_err tt_recorder_find_format(const struct tt_record_format **format, c
         const struct tt_record_format *f = formats[i];
         assert(f->name && f->extension && f->open && f->row && f->flush && f->close && f->emergency && f->mark &&
                f->reopen && f->sync);
-        if (ends_in(name, f->extension) && (!found || strlen(f->extension) > strlen(found->extension)))
+        /* A name that is only an extension, like ".csv", has none. */
+        size_t length = strlen(name), n = strlen(f->extension);
+        if (length > n && strcasecmp(name + length - n, f->extension) == 0 && (!found || n > strlen(found->extension)))
             found = f;
     }
     if (!found && !tt_recorder_is_stream(path))

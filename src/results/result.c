@@ -54,19 +54,6 @@ static enum tutti_err find_format(const struct tt_result_format **format, const 
     return err;
 }
 
-static enum tutti_err index_names(struct tutti_result *result)
-{
-    TRY(tt_map_reserve(&result->names, result->count));
-    for (size_t i = 0; i < result->count; i++) {
-        int64_t earlier;
-        TRY(tt_map_add(&result->names, result->variables[i].name, (int64_t)i, &earlier));
-        if (earlier != TUTTI_MAP_NONE)
-            return tt_fail(TUTTI_ERR_FORMAT, "%s: variables %zu and %zu (time not counted) have the same name '%s'",
-                           result->path, (size_t)earlier + 1, i + 1, tt_text_excerpt(result->variables[i].name).text);
-    }
-    return TUTTI_OK;
-}
-
 static enum tutti_err result_open_format(struct tutti_result *result, const char *path, const struct tutti_log *log)
 {
     TRY(find_format(&result->format, path));
@@ -79,7 +66,16 @@ static enum tutti_err result_open_format(struct tutti_result *result, const char
         result->known = 0;
     }
     TRY(result->format->open(result, log));
-    return index_names(result);
+
+    TRY(tt_map_reserve(&result->names, result->count));
+    for (size_t i = 0; i < result->count; i++) {
+        int64_t earlier;
+        TRY(tt_map_add(&result->names, result->variables[i].name, (int64_t)i, &earlier));
+        if (earlier != TUTTI_MAP_NONE)
+            return tt_fail(TUTTI_ERR_FORMAT, "%s: variables %zu and %zu (time not counted) have the same name '%s'",
+                           result->path, (size_t)earlier + 1, i + 1, tt_text_excerpt(result->variables[i].name).text);
+    }
+    return TUTTI_OK;
 }
 
 /* `begun` says what is known of it; its times are taken. */

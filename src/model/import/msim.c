@@ -155,11 +155,6 @@ static enum tutti_err msim_read_parameter(struct msim *msim, char *rest)
 
 /* ---- settings ---- */
 
-static bool msim_is_yes(const char *word)
-{
-    return strcmp(word, "yes") == 0 || strcmp(word, "true") == 0 || strcmp(word, "1") == 0;
-}
-
 static enum tutti_err msim_read_time_setting(struct msim *msim, char *const *words, size_t count, bool *known)
 {
     struct tt_import *assembly = msim->assembly;
@@ -202,7 +197,7 @@ static enum tutti_err msim_read_setting(struct msim *msim, char *const *words, s
     if (strcmp(words[0], "maxIterations") == 0)
         return msim_read_number(msim, words[1], &msim->most_iterations);
     if (strcmp(words[0], "adjustStepSize") == 0)
-        msim->adjusts = msim_is_yes(words[1]);
+        msim->adjusts = strcmp(words[1], "yes") == 0 || strcmp(words[1], "true") == 0 || strcmp(words[1], "1") == 0;
     else if (strcmp(words[0], "MasterMode") == 0)
         msim->mode = msim_copy_text(msim, words[1]);
     else if (strcmp(words[0], "ErrorControlMode") == 0)

@@ -54,18 +54,6 @@ static uint32_t clock_order_priority(const struct clock_ordering *o, const struc
     return var ? var->more->clock->priority : 0;
 }
 
-/* Partitions by priority, then as they are described. */
-static void sort_partitions(const struct clock_ordering *o, struct tt_tick_node *nodes, uint32_t count)
-{
-    for (uint32_t i = 1; i < count; i++)
-        for (uint32_t j = i; j > 0 && clock_order_priority(o, &nodes[j]) < clock_order_priority(o, &nodes[j - 1]);
-             j--) {
-            struct tt_tick_node swapped = nodes[j];
-            nodes[j] = nodes[j - 1];
-            nodes[j - 1] = swapped;
-        }
-}
-
 static uint32_t count_nodes(const struct tt_system *system, const bool *scheduled, uint32_t component)
 {
     const struct tt_description *desc = clock_order_desc(system, component);
@@ -87,7 +75,16 @@ static void clock_order_list_nodes(struct clock_ordering *o)
         for (uint32_t v = 0; o->scheduled[c] && v < desc->var_count; v++)
             if (is_input_clock(&desc->vars[v]))
                 o->nodes[o->count++] = (struct tt_tick_node){.component = c, .clock = v};
-        sort_partitions(o, o->nodes + o->first[c], o->count - o->first[c]);
+
+        /* Partitions by priority, then as they are described. */
+        struct tt_tick_node *nodes = o->nodes + o->first[c];
+        for (uint32_t i = 1; i < o->count - o->first[c]; i++)
+            for (uint32_t j = i; j > 0 && clock_order_priority(o, &nodes[j]) < clock_order_priority(o, &nodes[j - 1]);
+                 j--) {
+                struct tt_tick_node swapped = nodes[j];
+                nodes[j] = nodes[j - 1];
+                nodes[j - 1] = swapped;
+            }
     }
     o->first[o->system->component_count] = o->count;
 }
@@ -170,15 +167,6 @@ static void number_waves(struct clock_ordering *o, const size_t *edges_of, bool 
     }
 }
 
-static void sort_by_wave(const struct clock_ordering *o, struct tt_clock_order *ticking)
-{
-    uint32_t at = 0;
-    for (uint32_t w = 0; w < ticking->waves; w++)
-        for (uint32_t n = 0; n < o->count; n++)
-            if (o->nodes[n].wave == w)
-                ticking->nodes[at++] = o->nodes[n];
-}
-
 static enum tutti_err clock_order_sort(struct clock_ordering *o, struct tt_clock_order *ticking)
 {
     clock_order_list_nodes(o);
@@ -195,7 +183,11 @@ static enum tutti_err clock_order_sort(struct clock_ordering *o, struct tt_clock
             edges_of[n + 1] += edges_of[n];
         number_waves(o, edges_of, placed, &ticking->waves);
         ticking->count = o->count;
-        sort_by_wave(o, ticking);
+        uint32_t at = 0;
+        for (uint32_t w = 0; w < ticking->waves; w++)
+            for (uint32_t n = 0; n < o->count; n++)
+                if (o->nodes[n].wave == w)
+                    ticking->nodes[at++] = o->nodes[n];
     }
     free(edges_of);
     free(placed);

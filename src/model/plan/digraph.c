@@ -5,18 +5,6 @@
 
 enum { UNSEEN = 0 };
 
-static enum tutti_err check_pairs(uint32_t node_count, const uint32_t (*pairs)[2], size_t count)
-{
-    if (node_count == UINT32_MAX || count >= UINT32_MAX)
-        return tt_fail(TUTTI_ERR_LIMIT, "a graph of %u nodes and %zu edges; the limit is %u of each", node_count, count,
-                       UINT32_MAX - 1);
-    for (size_t i = 0; i < count; i++)
-        if (pairs[i][0] >= node_count || pairs[i][1] >= node_count)
-            return tt_fail(TUTTI_ERR_ARGUMENT, "an edge from node %u to node %u in a graph of %u nodes", pairs[i][0],
-                           pairs[i][1], node_count);
-    return TUTTI_OK;
-}
-
 /* Drops what a row names twice and closes the gaps. `row_of` holds, per node, 1 + the last row that named it. */
 static void drop_duplicates(struct tt_digraph *graph, uint32_t *row_of)
 {
@@ -37,7 +25,14 @@ static void drop_duplicates(struct tt_digraph *graph, uint32_t *row_of)
 enum tutti_err tt_digraph_init(struct tt_digraph *graph, uint32_t node_count, const uint32_t (*pairs)[2], size_t count)
 {
     *graph = (struct tt_digraph){.node_count = node_count};
-    enum tutti_err err = check_pairs(node_count, pairs, count);
+    enum tutti_err err = TUTTI_OK;
+    if (node_count == UINT32_MAX || count >= UINT32_MAX)
+        err = tt_fail(TUTTI_ERR_LIMIT, "a graph of %u nodes and %zu edges; the limit is %u of each", node_count, count,
+                      UINT32_MAX - 1);
+    for (size_t i = 0; i < count && !err; i++)
+        if (pairs[i][0] >= node_count || pairs[i][1] >= node_count)
+            err = tt_fail(TUTTI_ERR_ARGUMENT, "an edge from node %u to node %u in a graph of %u nodes", pairs[i][0],
+                          pairs[i][1], node_count);
     if (err != TUTTI_OK) {
         graph->node_count = 0;
         return err;
@@ -89,17 +84,6 @@ static void digraph_push_node(struct tarjan_search *search, uint32_t node, uint3
     search->stack[search->depth++] = node;
 }
 
-/* The component that begins at `node` is complete: it is what lies above it on the stack. */
-static void pop_component(struct tarjan_search *search, uint32_t node)
-{
-    uint32_t component = search->components->count++, taken;
-    do {
-        taken = search->stack[--search->depth];
-        search->components->of[taken] = component;
-        search->components->first[component + 1]++;
-    } while (taken != node);
-}
-
 /* Andersson 2016 Alg. 1, STRONGCONNECT. A node that has a number and no component is on the stack. */
 static void digraph_search_from(struct tarjan_search *search, uint32_t root)
 {
@@ -117,24 +101,20 @@ static void digraph_search_from(struct tarjan_search *search, uint32_t root)
             }
             continue;
         }
-        if (search->low[node] == search->number[node])
-            pop_component(search, node);
+        if (search->low[node] == search->number[node]) {
+            /* The component that begins at `node` is complete: it is what lies above `node` on the stack. */
+            uint32_t component = search->components->count++, taken;
+            do {
+                taken = search->stack[--search->depth];
+                search->components->of[taken] = component;
+                search->components->first[component + 1]++;
+            } while (taken != node);
+        }
         uint32_t caller = search->caller[node];
         if (caller != UINT32_MAX && search->low[node] < search->low[caller])
             search->low[caller] = search->low[node];
         node = caller;
     }
-}
-
-/* Counts become places, and each component gets its nodes in ascending order. `next` is scratch. */
-static void digraph_list_nodes(struct tt_components *components, uint32_t node_count, uint32_t *next)
-{
-    for (uint32_t c = 0; c < components->count; c++) {
-        next[c] = components->first[c];
-        components->first[c + 1] += components->first[c];
-    }
-    for (uint32_t node = 0; node < node_count; node++)
-        components->nodes[next[components->of[node]]++] = node;
 }
 
 enum tutti_err tt_digraph_components_init(struct tt_components *components, const struct tt_digraph *graph)
@@ -161,7 +141,15 @@ enum tutti_err tt_digraph_components_init(struct tt_components *components, cons
     for (uint32_t node = 0; node < n; node++)
         if (search.number[node] == UNSEEN)
             digraph_search_from(&search, node);
-    digraph_list_nodes(components, graph->node_count, search.edge);
+
+    /* Counts become places, and each component gets its nodes in ascending order. */
+    uint32_t *next = search.edge;
+    for (uint32_t c = 0; c < components->count; c++) {
+        next[c] = components->first[c];
+        components->first[c + 1] += components->first[c];
+    }
+    for (uint32_t node = 0; node < n; node++)
+        components->nodes[next[components->of[node]]++] = node;
     free(scratch);
     return TUTTI_OK;
 }

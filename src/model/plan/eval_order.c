@@ -311,30 +311,15 @@ static void eval_order_set_inputs(struct eval_schedule *schedule, uint32_t compo
     schedule->input_waiting[component] = 0;
 }
 
-/* Outputs for which a component would have to be evaluated again, if it were evaluated now. */
-static uint32_t remaining_evaluations(const struct eval_schedule *schedule, uint32_t component)
-{
-    return schedule->outstanding[component] - schedule->output_waiting[component];
-}
-
-/* Would it be initialised before it has all its inputs? */
-static bool is_too_early(const struct eval_schedule *schedule, uint32_t component)
-{
-    return schedule->unknown_inputs[component] > 0 &&
-           schedule->structure->system->components[component].fmu->desc->fmi == 1;
-}
-
 static bool queue_component(struct eval_schedule *schedule, uint32_t component)
 {
-    uint64_t key = (uint64_t)remaining_evaluations(schedule, component) << 32 | component;
-    schedule->urgency[component] = is_too_early(schedule, component) ? key | TOO_EARLY : key;
+    /* Outputs for which the component would have to be evaluated again, if it were evaluated now. */
+    uint32_t remaining = schedule->outstanding[component] - schedule->output_waiting[component];
+    uint64_t key = (uint64_t)remaining << 32 | component;
+    bool too_early = schedule->unknown_inputs[component] > 0 &&
+                     schedule->structure->system->components[component].fmu->desc->fmi == 1;
+    schedule->urgency[component] = too_early ? key | TOO_EARLY : key;
     return queue_push(&schedule->evaluate, schedule->urgency[component]);
-}
-
-static bool output_is_ready(struct eval_schedule *schedule, uint32_t component, uint32_t node)
-{
-    schedule->waiting[schedule->output_first[component] + schedule->output_waiting[component]++] = node;
-    return queue_component(schedule, component);
 }
 
 /* The last input to become known may make the component ready for more. */
@@ -359,8 +344,10 @@ static bool block_is_ready(struct eval_schedule *schedule, uint32_t block)
     if (is_loop(&structure->scc, block))
         return queue_push(&schedule->solve, block);
     uint32_t node = structure->scc.nodes[structure->scc.first[block]], component = structure->nodes[node].component;
-    if (structure->nodes[node].output)
-        return output_is_ready(schedule, component, node);
+    if (structure->nodes[node].output) {
+        schedule->waiting[schedule->output_first[component] + schedule->output_waiting[component]++] = node;
+        return queue_component(schedule, component);
+    }
     schedule->waiting[structure->component_first[component] + schedule->input_waiting[component]++] = node;
     return input_is_known(schedule, node);
 }
@@ -487,17 +474,6 @@ static bool eval_order_schedule(struct eval_schedule *schedule)
     return true;
 }
 
-/* Is the component to be evaluated for this output? The first time; then if something that the output needs was set since
- * (Andersson 2016 assumption 5.1, but sets that cannot change the output do not count, as in Andersson 2016 section 5.3.2). */
-static bool is_stale(const struct tt_structure *structure, uint32_t node, const uint32_t *set_at, uint32_t evaluated_at)
-{
-    const struct tt_digraph *graph = &structure->graph;
-    bool stale = evaluated_at == 0;
-    for (uint32_t i = graph->first[node]; i < graph->first[node + 1] && !stale; i++)
-        stale = set_at[graph->needs[i]] > evaluated_at;
-    return stale;
-}
-
 /* Every node by itself, in Tarjan's order. set_at, evaluated_at: after which action, from 1. */
 static void list_ungrouped(struct eval_schedule *schedule, uint32_t *set_at, uint32_t *evaluated_at)
 {
@@ -512,7 +488,15 @@ static void list_ungrouped(struct eval_schedule *schedule, uint32_t *set_at, uin
             order->loop_count++;
         } else if (structure->nodes[nodes[0]].output) {
             eval_order_add_action(schedule, TUTTI_ACTION_GET, component, nodes, 1);
-            if (is_stale(structure, nodes[0], set_at, evaluated_at[component])) {
+
+            /* Evaluates the component the first time, and later if something that the output needs was set since
+             * (Andersson 2016 assumption 5.1, but sets that cannot change the output do not count, as in Andersson 2016
+             * section 5.3.2). */
+            const struct tt_digraph *graph = &structure->graph;
+            bool stale = evaluated_at[component] == 0;
+            for (uint32_t i = graph->first[nodes[0]]; i < graph->first[nodes[0] + 1] && !stale; i++)
+                stale = set_at[graph->needs[i]] > evaluated_at[component];
+            if (stale) {
                 order->evaluations++;
                 evaluated_at[component] = order->action_count;
             }
@@ -536,16 +520,6 @@ static enum tutti_err order_ungrouped(struct eval_schedule *schedule)
     return made ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err order_grouped(struct eval_schedule *schedule, const struct tt_structure *structure,
-                                    struct tt_eval_order *order)
-{
-    enum tutti_err err = schedule_init(schedule, structure, order);
-    if (err == TUTTI_OK && !eval_order_schedule(schedule))
-        err = tt_fail_memory();
-    schedule_fini(schedule);
-    return err;
-}
-
 enum tutti_err tt_eval_order_init(struct tt_eval_order *order, const struct tt_structure *structure, bool grouped)
 {
     size_t nodes = (size_t)structure->node_count + 1;
@@ -555,8 +529,14 @@ enum tutti_err tt_eval_order_init(struct tt_eval_order *order, const struct tt_s
     enum tutti_err err = TUTTI_OK;
     if (!order->actions || !order->nodes)
         err = tt_fail_memory();
-    else
-        err = grouped ? order_grouped(&schedule, structure, order) : order_ungrouped(&schedule);
+    else if (!grouped)
+        err = order_ungrouped(&schedule);
+    else {
+        err = schedule_init(&schedule, structure, order);
+        if (err == TUTTI_OK && !eval_order_schedule(&schedule))
+            err = tt_fail_memory();
+        schedule_fini(&schedule);
+    }
     if (err != TUTTI_OK)
         tt_eval_order_fini(order);
     return err;

@@ -46,14 +46,6 @@ static struct tt_partition_merit branch_add_unit(struct branch_search *search, s
     return merit;
 }
 
-static void branch_undo(struct branch_search *search, uint32_t unit)
-{
-    int32_t rank = search->place[unit];
-    search->loads[rank] -= search->parts->weights[unit];
-    search->empty += search->loads[rank] == 0;
-    search->place[unit] = -1;
-}
-
 /* Units from `unit` on. As deep as there are units: ten. */
 static void branch_on_unit(struct branch_search *search, uint32_t unit, const struct tt_partition_merit *merit)
 {
@@ -77,7 +69,10 @@ static void branch_on_unit(struct branch_search *search, uint32_t unit, const st
         bool fills = search->empty - (int32_t)search->left <= search->must_be_empty;
         if (fills && (!search->found || tt_partition_search_is_better(parts, &next, &search->best)))
             branch_on_unit(search, unit + 1, &next);
-        branch_undo(search, unit);
+
+        search->loads[rank] -= search->parts->weights[unit];
+        search->empty += search->loads[rank] == 0;
+        search->place[unit] = -1;
     }
     search->left++;
 }
@@ -136,24 +131,20 @@ static int call_metis(struct half *half, idx_t *options, real_t *shares)
     return status;
 }
 
-/* Halvings until ranks are single share the tolerance of 3 %. */
-static idx_t bisection_tolerance(int32_t ranks)
-{
-    idx_t levels = 1;
-    while ((1 << levels) < ranks)
-        levels++;
-    return 30 / levels > 1 ? 30 / levels : 1; /* in thousandths */
-}
-
 static enum tutti_err bisect_graph(struct half *half)
 {
     idx_t options[METIS_NOPTIONS];
     real_t first = (real_t)(half->middle - half->begin) / (real_t)(half->end - half->begin);
     real_t shares[2] = {first, 1 - first};
+    /* The halvings until ranks are single share the tolerance of 3 %. */
+    idx_t levels = 1;
+    while ((1 << levels) < half->parts->ranks)
+        levels++;
+
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = SEED;
-    options[METIS_OPTION_UFACTOR] = bisection_tolerance(half->parts->ranks);
-    options[METIS_OPTION_NCUTS] = 4; /* the best of so many */
+    options[METIS_OPTION_UFACTOR] = 30 / levels > 1 ? 30 / levels : 1; /* in thousandths */
+    options[METIS_OPTION_NCUTS] = 4;                                   /* the best of so many */
     memset(half->sides, 0, (size_t)half->vertices * sizeof *half->sides);
     if (half->vertices > 1 && call_metis(half, options, shares) != METIS_OK)
         return tt_fail_memory();
@@ -493,15 +484,6 @@ static bool swap_units(struct improve_state *state)
 
 /* ---- constraints ---- */
 
-static void separate_families(struct improve_state *state)
-{
-    for (uint32_t u = 0; u < state->parts->count; u++) {
-        struct rank_change change;
-        if (state->parts->fixed[u] < 0 && has_family_member(state, u, state->place[u], u))
-            assign_rank(state, u, find_best_rank(state, u, &change));
-    }
-}
-
 /* The unit that is missed least by a rank with several. */
 static void fill_empty_rank(struct improve_state *state, int32_t rank)
 {
@@ -545,7 +527,14 @@ static void improve_placement(struct improve_state *state)
         state->loads[state->place[u]] += state->parts->weights[u];
         state->counts[state->place[u]]++;
     }
-    separate_families(state);
+
+    /* Separates families that ended up on one rank. */
+    for (uint32_t u = 0; u < state->parts->count; u++) {
+        struct rank_change change;
+        if (state->parts->fixed[u] < 0 && has_family_member(state, u, state->place[u], u))
+            assign_rank(state, u, find_best_rank(state, u, &change));
+    }
+
     for (int32_t r = 0; r < state->parts->ranks; r++)
         if (state->counts[r] == 0)
             fill_empty_rank(state, r);

@@ -103,15 +103,10 @@ enum tutti_err tt_partitioner_list_traffic(struct tt_traffic **list, size_t *cou
  * milliseconds a message is nothing, to units that take less than it, all. */
 static const double PRICE = 0.25;
 
-/* Weights add up to about this, and more for many units, so that each has two digits. */
-static double weight_total(uint32_t count)
-{
-    return fmin(fmax(1e6, 100.0 * count), 5e8);
-}
-
 static enum tutti_err set_unit_weights(struct tt_partition_problem *parts, const double *costs)
 {
-    double total = 0, scale = weight_total(parts->count);
+    /* Weights add up to about `scale`, which grows with the number of units, so that each has two digits. */
+    double total = 0, scale = fmin(fmax(1e6, 100.0 * parts->count), 5e8);
     parts->weights = calloc(parts->count, sizeof *parts->weights);
     if (!parts->weights)
         return tt_fail_memory();
@@ -260,18 +255,6 @@ static enum tutti_err check_fixed(const struct tt_partitioner_task *task, const 
     return TUTTI_OK;
 }
 
-static enum tutti_err find_families(const struct tt_partitioner_task *task, int32_t *family)
-{
-    for (uint32_t c = 0; c < task->system->component_count; c++) {
-        family[c] = family_of(task, c);
-        int size = family[c] == (int32_t)c ? family_size(task->system, task->alone, c) : 0;
-        if (size > task->ranks)
-            return fail_ranks(task, c, size);
-        TRY(check_fixed(task, family, c));
-    }
-    return TUTTI_OK;
-}
-
 /* ---- placing ---- */
 
 /* With a rank for each: in order, around those that are fixed. */
@@ -351,19 +334,6 @@ static void renumber_ranks(const struct tt_partition_problem *parts, int32_t *pl
         place[u] = name[place[u]];
 }
 
-static enum tutti_err place_all(struct tt_partition_problem *parts, const struct tt_partitioner_task *task,
-                                int32_t *place, int32_t *scratch)
-{
-    TRY(set_unit_weights(parts, task->costs));
-    TRY(build_unit_graph(parts, task->system));
-    if (parts->count <= TUTTI_PARTITION_FEW)
-        tt_partition_search_exhaustive(parts, place);
-    else
-        TRY(place_by_trials(parts, place, scratch));
-    renumber_ranks(parts, place, scratch);
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_partitioner_place(const struct tt_partitioner_task *task, int32_t *place)
 {
     uint32_t count = task->system->component_count;
@@ -372,15 +342,29 @@ enum tutti_err tt_partitioner_place(const struct tt_partitioner_task *task, int3
         return tt_fail_memory();
     int32_t *family = lists, *fixed = lists + count, *scratch = fixed + count;
     struct tt_partition_problem parts = {.count = count, .ranks = task->ranks, .fixed = fixed, .family = family};
-    enum tutti_err err = find_families(task, family);
+    enum tutti_err err = TUTTI_OK;
+    for (uint32_t c = 0; c < count && !err; c++) {
+        family[c] = family_of(task, c);
+        int size = family[c] == (int32_t)c ? family_size(task->system, task->alone, c) : 0;
+        err = size > task->ranks ? fail_ranks(task, c, size) : check_fixed(task, family, c);
+    }
     for (uint32_t c = 0; c < count; c++)
         fixed[c] = task->fixed ? task->fixed[c] : -1;
     if (!err && (uint32_t)task->ranks >= count)
         err = place_one_per_rank(count, task->ranks, fixed, place);
     else if (!err && task->ranks == 1)
         memset(place, 0, count * sizeof *place);
-    else if (!err)
-        err = place_all(&parts, task, place, scratch);
+    else if (!err) {
+        err = set_unit_weights(&parts, task->costs);
+        if (!err)
+            err = build_unit_graph(&parts, task->system);
+        if (!err && count <= TUTTI_PARTITION_FEW)
+            tt_partition_search_exhaustive(&parts, place);
+        else if (!err)
+            err = place_by_trials(&parts, place, scratch);
+        if (!err)
+            renumber_ranks(&parts, place, scratch);
+    }
     free(lists);
     free(parts.first);
     free(parts.others);

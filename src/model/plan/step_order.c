@@ -153,8 +153,25 @@ static void step_order_enqueue(struct step_ordering *work, uint32_t group)
         heap_push(work, 1, group);
 }
 
-static void count_needs(struct step_ordering *work)
+static void finish_group(struct step_ordering *work, uint32_t group)
 {
+    work->done[group] = true;
+    for (uint32_t i = work->groups.first[group]; i < work->groups.first[group + 1]; i++) {
+        uint32_t unit = work->groups.nodes[i];
+        for (uint32_t k = work->readers.first[unit]; k < work->readers.first[unit + 1]; k++) {
+            uint32_t reader = work->groups.of[work->readers.needs[k]];
+            if (reader != group && --work->wishing[reader] == 0 && work->waiting[reader] == 0 && !work->done[reader])
+                heap_push(work, 0, reader);
+        }
+    }
+    for (uint32_t k = work->group_readers.first[group]; k < work->group_readers.first[group + 1]; k++)
+        if (--work->waiting[work->group_readers.needs[k]] == 0)
+            step_order_enqueue(work, work->group_readers.needs[k]);
+}
+
+static void step_order_sort(struct step_ordering *work, uint32_t *sequence)
+{
+    uint32_t at = 0;
     const struct tt_components *groups = &work->groups;
     for (uint32_t g = 0; g < groups->count; g++)
         for (uint32_t k = work->group_readers.first[g]; k < work->group_readers.first[g + 1]; k++)
@@ -164,58 +181,19 @@ static void count_needs(struct step_ordering *work)
             work->wishing[groups->of[v]] += groups->of[work->all.needs[k]] != groups->of[v];
     for (uint32_t g = 0; g < groups->count; g++)
         step_order_enqueue(work, g);
-}
 
-/* The next group: one with all its wishes, else the first that can go. */
-static uint32_t step_order_next_group(struct step_ordering *work)
-{
-    for (;;) {
-        uint32_t group = heap_pop(work, work->heap_sizes[0] > 0 ? 0 : 1);
-        if (!work->done[group])
-            return group;
-    }
-}
-
-static void finish_unit(struct step_ordering *work, uint32_t unit)
-{
-    for (uint32_t k = work->readers.first[unit]; k < work->readers.first[unit + 1]; k++) {
-        uint32_t group = work->groups.of[work->readers.needs[k]];
-        if (group != work->groups.of[unit] && --work->wishing[group] == 0 && work->waiting[group] == 0 &&
-            !work->done[group])
-            heap_push(work, 0, group);
-    }
-}
-
-static void finish_group(struct step_ordering *work, uint32_t group)
-{
-    work->done[group] = true;
-    for (uint32_t i = work->groups.first[group]; i < work->groups.first[group + 1]; i++)
-        finish_unit(work, work->groups.nodes[i]);
-    for (uint32_t k = work->group_readers.first[group]; k < work->group_readers.first[group + 1]; k++)
-        if (--work->waiting[work->group_readers.needs[k]] == 0)
-            step_order_enqueue(work, work->group_readers.needs[k]);
-}
-
-static void step_order_sort(struct step_ordering *work, uint32_t *sequence)
-{
-    uint32_t at = 0;
-    count_needs(work);
     for (uint32_t n = 0; n < work->groups.count; n++) {
-        uint32_t group = step_order_next_group(work);
+        /* The next group: one with all its wishes met if there is one. */
+        uint32_t group;
+        do
+            group = heap_pop(work, work->heap_sizes[0] > 0 ? 0 : 1);
+        while (work->done[group]);
         for (uint32_t i = work->groups.first[group]; i < work->groups.first[group + 1]; i++) {
             work->place[work->groups.nodes[i]] = at;
             sequence[at++] = work->groups.nodes[i];
         }
         finish_group(work, group);
     }
-}
-
-static uint32_t step_order_find_unit(const struct tt_system *system, const char *name, size_t length)
-{
-    for (uint32_t c = 0; c < system->component_count; c++)
-        if (strlen(system->components[c].name) == length && strncmp(system->components[c].name, name, length) == 0)
-            return c;
-    return TUTTI_NONE;
 }
 
 /* Units that an option put in order come first; `place` tells which they are. */
@@ -228,7 +206,11 @@ static enum tutti_err apply_order_option(struct step_ordering *work, const char 
     memset(work->place, 0xff, work->count * sizeof *work->place); /* TUTTI_NONE */
     for (const char *name = order; !err && name; name = strchr(name, ',') ? strchr(name, ',') + 1 : NULL) {
         size_t length = strcspn(name, ",");
-        uint32_t unit = step_order_find_unit(work->structure->system, name, length);
+        const struct tt_system *system = work->structure->system;
+        uint32_t unit = TUTTI_NONE;
+        for (uint32_t c = 0; c < system->component_count && unit == TUTTI_NONE; c++)
+            if (strlen(system->components[c].name) == length && strncmp(system->components[c].name, name, length) == 0)
+                unit = c;
         if (unit == TUTTI_NONE)
             err = tt_fail(TUTTI_ERR_ARGUMENT, "--order: there is no unit '%.*s'", (int)length, name);
         else if (work->place[unit] != TUTTI_NONE)

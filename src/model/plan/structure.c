@@ -30,15 +30,6 @@ struct structure_build {
     bool *is_assumed;   /* per component */
 };
 
-static void structure_build_fini(struct structure_build *build)
-{
-    free(build->edges);
-    free(build->told);
-    free(build->input_at);
-    free(build->by_fmu);
-    free(build->is_assumed);
-}
-
 static const struct tt_description *structure_desc(const struct tt_system *system, uint32_t component)
 {
     return system->components[component].fmu->desc;
@@ -306,25 +297,20 @@ bool tt_structure_is_in_loop(const struct tt_structure *structure, uint32_t comp
     return found;
 }
 
-static enum tutti_err list_assumed(struct structure_build *build)
-{
-    struct tt_structure *structure = build->structure;
-    structure->assumed = malloc(((size_t)build->system->component_count + 1) * sizeof *structure->assumed);
-    if (!structure->assumed)
-        return tt_fail_memory();
-    for (uint32_t c = 0; c < build->system->component_count; c++)
-        if (build->is_assumed[c])
-            structure->assumed[structure->assumed_count++] = c;
-    return TUTTI_OK;
-}
-
 static enum tutti_err structure_make(struct structure_build *build)
 {
     struct tt_structure *structure = build->structure;
     TRY(make_nodes(build));
     TRY(structure_add_connections(build));
     TRY(add_components(build));
-    TRY(list_assumed(build));
+
+    structure->assumed = malloc(((size_t)build->system->component_count + 1) * sizeof *structure->assumed);
+    if (!structure->assumed)
+        return tt_fail_memory();
+    for (uint32_t c = 0; c < build->system->component_count; c++)
+        if (build->is_assumed[c])
+            structure->assumed[structure->assumed_count++] = c;
+
     TRY(tt_digraph_init(&structure->graph, structure->node_count, (const uint32_t(*)[2])build->edges,
                         build->edge_count));
     return tt_digraph_components_init(&structure->scc, &structure->graph);
@@ -336,7 +322,11 @@ enum tutti_err tt_structure_init(struct tt_structure *structure, const struct tt
     *structure = (struct tt_structure){.system = system};
     struct structure_build build = {.structure = structure, .system = system, .phase = phase};
     enum tutti_err err = structure_make(&build);
-    structure_build_fini(&build);
+    free(build.edges);
+    free(build.told);
+    free(build.input_at);
+    free(build.by_fmu);
+    free(build.is_assumed);
     if (err != TUTTI_OK)
         tt_structure_fini(structure);
     return err;

@@ -176,14 +176,6 @@ void tt_edit_set_number(struct tt_editor *maker, struct tt_tree_node *node, cons
 
 /* ---- settings ---- */
 
-static struct tt_tree_node *edit_first_element(struct tt_tree_node *node)
-{
-    node = node->first;
-    while (node && node->text)
-        node = node->next;
-    return node;
-}
-
 static struct tt_tree_node *edit_find_annotation(struct tt_tree_node *node)
 {
     struct tt_tree_node *list = tt_ssp_reader_find_child(node, "Annotations");
@@ -202,8 +194,13 @@ struct tt_tree_node *tt_edit_add_settings(struct tt_editor *maker, struct tt_tre
     struct tt_tree_node *annotation = edit_find_annotation(node), *settings;
     if (!annotation && experiment)
         annotation = edit_find_annotation(experiment);
-    if (annotation && (settings = edit_first_element(annotation)))
-        return settings;
+    if (annotation) {
+        settings = annotation->first;
+        while (settings && settings->text)
+            settings = settings->next;
+        if (settings)
+            return settings;
+    }
     if (!annotation) {
         struct tt_tree_node *list = tt_edit_add_once(maker, node, TUTTI_SPACE_SSD, "Annotations");
         annotation = tt_edit_add(maker, list, TUTTI_SPACE_SSC, "Annotation");
@@ -264,13 +261,6 @@ static size_t edit_skip_tag(const struct document_patch *patch, size_t at)
     return 0;
 }
 
-/* Where an end tag leads: out of the element `open`; 0: that is none. */
-static unsigned edit_parent_of(const struct document_patch *patch, unsigned number)
-{
-    const struct tt_tree_node *parent = patch->nodes[number]->parent;
-    return parent ? parent->number : 0;
-}
-
 static size_t edit_find_tag(struct document_patch *patch, size_t at, unsigned *found, unsigned *open)
 {
     bool closes = edit_starts_with(patch, at, "</");
@@ -280,7 +270,8 @@ static size_t edit_find_tag(struct document_patch *patch, size_t at, unsigned *f
     if (closes) {
         patch->spans[*open].close = at;
         patch->spans[*open].end = end;
-        *open = edit_parent_of(patch, *open);
+        const struct tt_tree_node *parent = patch->nodes[*open]->parent;
+        *open = parent ? parent->number : 0; /* 0: the end tag of the root */
         return end;
     }
     patch->spans[++*found] = (struct element_span){at, end, end, end};
@@ -317,13 +308,6 @@ static const struct tt_tree_node *edit_next_element(const struct tt_tree_node *n
     while (node && !node->next)
         node = node->parent;
     return node ? node->next : NULL;
-}
-
-static void edit_list_nodes(struct document_patch *patch, const struct tt_tree *tree)
-{
-    for (const struct tt_tree_node *node = tree->root; node; node = edit_next_element(node))
-        if (!node->text)
-            patch->nodes[node->number] = node;
 }
 
 /* ---- what is the same ---- */
@@ -564,15 +548,6 @@ static struct tt_tree *edit_read_text(const struct tt_text *text)
     return err ? NULL : tree;
 }
 
-/* What `text` says is what the tree says. */
-static bool edit_text_matches_tree(const struct tt_text *text, const struct tt_tree *tree)
-{
-    struct tt_tree *read = text->failed ? NULL : edit_read_text(text);
-    bool same = read && edit_is_same_subtree(read->root, tree->root);
-    tt_tree_free(read);
-    return same;
-}
-
 static bool edit_patch_text(const struct tt_tree *tree, const struct tt_tree *before, struct tt_text *out)
 {
     const struct tt_text *source = &tree->source;
@@ -581,7 +556,9 @@ static bool edit_patch_text(const struct tt_tree *tree, const struct tt_tree *be
     patch.nodes = calloc((size_t)tree->count + 1, sizeof *patch.nodes);
     bool fits = patch.spans && patch.nodes && before->count == tree->count && tree->root->number == 1;
     if (fits) {
-        edit_list_nodes(&patch, before);
+        for (const struct tt_tree_node *node = before->root; node; node = edit_next_element(node))
+            if (!node->text)
+                patch.nodes[node->number] = node;
         fits = edit_find_spans(&patch);
     }
     if (fits) {
@@ -591,7 +568,12 @@ static bool edit_patch_text(const struct tt_tree *tree, const struct tt_tree *be
     }
     free(patch.spans);
     free(patch.nodes);
-    return fits && edit_text_matches_tree(out, tree);
+
+    /* The text must read back as the tree that it describes. */
+    struct tt_tree *read = !fits || out->failed ? NULL : edit_read_text(out);
+    bool same = read && edit_is_same_subtree(read->root, tree->root);
+    tt_tree_free(read);
+    return same;
 }
 
 void tt_edit_write_back(const struct tt_tree *tree, struct tt_text *out)

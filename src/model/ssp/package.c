@@ -89,16 +89,6 @@ static enum tutti_err list_folder(struct tt_package *package)
     return err;
 }
 
-static enum tutti_err list_archive(struct tt_package *package)
-{
-    for (size_t i = 0; i < tt_archive_count(package->archive); i++) {
-        const char *name = tt_archive_name(package->archive, i);
-        if (package_ends_with(name, ".ssd") && !strchr(name, '/'))
-            TRY(add_variant(package, name));
-    }
-    return TUTTI_OK;
-}
-
 enum { LISTED = 8 };
 
 /* The names of some files, for a message. */
@@ -181,8 +171,11 @@ static enum tutti_err open_archive(struct tt_package *package, const char *path,
 {
     enum tutti_err err = tt_archive_open(&package->archive, path);
     const char *folder = NULL;
-    if (err == TUTTI_OK)
-        err = list_archive(package);
+    for (size_t i = 0; err == TUTTI_OK && i < tt_archive_count(package->archive); i++) {
+        const char *name = tt_archive_name(package->archive, i);
+        if (package_ends_with(name, ".ssd") && !strchr(name, '/'))
+            err = add_variant(package, name);
+    }
     if (err == TUTTI_OK && package->variant_count > 0) {
         err = tt_archive_unpack(package->archive, &folder);
         if (err == TUTTI_OK && !(package->folder = realpath(folder, NULL)))

@@ -8,17 +8,6 @@
 #include "base/text.h"
 #include "model/ssp/ssp_reader.h"
 
-static enum tutti_err read_experiment(struct tt_ssp_reader *parts, const struct tt_tree_node *node, struct tt_ssd *ssd)
-{
-    static const struct tt_shape_word attributes[] = {{"startTime", false}, {"stopTime", false}, {NULL, false}};
-    static const struct tt_shape_child children[] = {SHAPE_ANNOTATIONS(TUTTI_SPACE_SSD),
-                                                     {NULL, TUTTI_SPACE_SSD, TUTTI_SHAPE_ONE, false}};
-    static const struct tt_shape shape = {attributes, children};
-    TRY(tt_ssp_reader_check(parts, node, &shape));
-    TRY(tt_ssp_reader_read_double(parts, node, "startTime", &ssd->start, &ssd->has_start));
-    return tt_ssp_reader_read_double(parts, node, "stopTime", &ssd->stop, &ssd->has_stop);
-}
-
 static enum tutti_err ssd_read_document(struct tt_ssp_reader *parts, struct tt_ssd *ssd)
 {
     static const struct tt_shape_word attributes[] = {SHAPE_TOP_ATTRIBUTES, {"name", false}, {NULL, false}};
@@ -29,6 +18,12 @@ static enum tutti_err ssd_read_document(struct tt_ssp_reader *parts, struct tt_s
                                                      SHAPE_ANNOTATIONS(TUTTI_SPACE_SSD),
                                                      {NULL, TUTTI_SPACE_SSD, TUTTI_SHAPE_ONE, false}};
     static const struct tt_shape shape = {attributes, children};
+    static const struct tt_shape_word experiment_attributes[] = {
+        {"startTime", false}, {"stopTime", false}, {NULL, false}};
+    static const struct tt_shape_child experiment_children[] = {SHAPE_ANNOTATIONS(TUTTI_SPACE_SSD),
+                                                                {NULL, TUTTI_SPACE_SSD, TUTTI_SHAPE_ONE, false}};
+    static const struct tt_shape experiment_shape = {experiment_attributes, experiment_children};
+
     const struct tt_tree_node *top = ssd->tree->root;
     TRY(tt_ssp_reader_read_version(parts, top));
     TRY(tt_ssp_reader_check(parts, top, &shape));
@@ -44,7 +39,9 @@ static enum tutti_err ssd_read_document(struct tt_ssp_reader *parts, struct tt_s
     ssd->foreign = ssd->system.foreign;
     tt_ssd_read_foreign(parts, top, &ssd->foreign);
     if (experiment) {
-        TRY(read_experiment(parts, experiment, ssd));
+        TRY(tt_ssp_reader_check(parts, experiment, &experiment_shape));
+        TRY(tt_ssp_reader_read_double(parts, experiment, "startTime", &ssd->start, &ssd->has_start));
+        TRY(tt_ssp_reader_read_double(parts, experiment, "stopTime", &ssd->stop, &ssd->has_stop));
         const struct tt_tree_node *settings = tt_ssp_reader_read_settings(parts, experiment);
         ssd->settings = ssd->settings ? ssd->settings : settings;
         tt_ssd_read_foreign(parts, experiment, &ssd->foreign);

@@ -26,12 +26,6 @@ static bool ssv_is_integer(enum tt_type type, const char *text, size_t n)
            (number < 0 ? number >= ranges[type].least : (uint64_t)number <= ranges[type].most);
 }
 
-static bool ssv_is_hex(const char *text, size_t n)
-{
-    size_t digits = strspn(text, "0123456789abcdefABCDEF");
-    return digits == n && n % 2 == 0;
-}
-
 static bool ssv_is_value(enum tt_type type, const char *text, size_t n)
 {
     double number;
@@ -42,7 +36,7 @@ static bool ssv_is_value(enum tt_type type, const char *text, size_t n)
         return ssv_is_integer(type, text, n);
     if (type == TUTTI_TYPE_BOOLEAN)
         return tt_ssp_reader_parse_bool(text, n, &boolean);
-    return type != TUTTI_TYPE_BINARY || ssv_is_hex(text, n);
+    return type != TUTTI_TYPE_BINARY || (strspn(text, "0123456789abcdefABCDEF") == n && n % 2 == 0);
 }
 
 static enum tutti_err ssv_check_value(const struct tt_ssp_reader *parts, const struct tt_tree_node *node,

@@ -171,24 +171,6 @@ static void tree_drop_blanks(struct tt_tree_node *node)
         }
 }
 
-static enum tutti_err tree_declare(struct tree_builder *builder, struct tt_xml *xml, const char *prefix,
-                                   const char *uri)
-{
-    if (builder->declaration_count == NAMESPACES)
-        return tt_xml_fail(xml, TUTTI_ERR_LIMIT, "more than %d namespaces are declared here at once", NAMESPACES);
-    builder->declarations[builder->declaration_count++] =
-        (struct prefix_declaration){prefix, tree_space_of_uri(uri), builder->depth};
-    return TUTTI_OK;
-}
-
-/* What is in an annotation is its tool's affair. */
-static bool is_in_annotation(const struct tt_tree_node *node)
-{
-    while (node && strcmp(node->local, "Annotation") != 0)
-        node = node->parent;
-    return node != NULL;
-}
-
 static enum tutti_err tree_resolve(struct tree_builder *builder, struct tt_xml *xml, const struct qualified_name *name,
                                    enum tt_tree_space *space)
 {
@@ -198,8 +180,13 @@ static enum tutti_err tree_resolve(struct tree_builder *builder, struct tt_xml *
             return TUTTI_OK;
         }
     *space = TUTTI_SPACE_FOREIGN;
-    if (!*name->prefix || strcmp(name->prefix, "xml") == 0 || is_in_annotation(builder->node))
+    if (!*name->prefix || strcmp(name->prefix, "xml") == 0)
         return TUTTI_OK;
+
+    /* The content of an annotation belongs to the tool that wrote it. */
+    for (const struct tt_tree_node *node = builder->node; node; node = node->parent)
+        if (strcmp(node->local, "Annotation") == 0)
+            return TUTTI_OK;
     return tt_xml_fail(xml, TUTTI_ERR_FORMAT, "<%.100s>: the prefix \"%.100s\" is not declared; add xmlns:%.100s",
                        name->full, name->prefix, name->prefix);
 }
@@ -233,9 +220,13 @@ static enum tutti_err tree_read_attributes(struct tree_builder *builder, struct 
         node->attributes[i] = (struct tt_tree_attribute){name->full, value};
         node->attribute_count++;
         const char *prefix = declared_prefix(name->full);
-        if (prefix)
-            TRY(tree_declare(builder, xml, prefix, value));
-        else if (strcmp(name->full, "xml:space") == 0)
+        if (prefix) {
+            if (builder->declaration_count == NAMESPACES)
+                return tt_xml_fail(xml, TUTTI_ERR_LIMIT, "more than %d namespaces are declared here at once",
+                                   NAMESPACES);
+            builder->declarations[builder->declaration_count++] =
+                (struct prefix_declaration){prefix, tree_space_of_uri(value), builder->depth};
+        } else if (strcmp(name->full, "xml:space") == 0)
             builder->preserve[builder->depth] = strcmp(value, "preserve") == 0;
     }
     return TUTTI_OK;

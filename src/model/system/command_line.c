@@ -19,13 +19,6 @@ struct file_argument {
     bool system, foreign;        /* foreign: in another tool's format */
 };
 
-static void argument_fini(struct file_argument *argument)
-{
-    free(argument->name);
-    free(argument->path);
-    free(argument->variant);
-}
-
 static bool file_exists(struct tt_flat *flat, const char *path)
 {
     struct stat st;
@@ -164,8 +157,11 @@ enum tutti_err tt_command_line_open(struct tt_flat *flat)
     while (read < count && read_argument(flat, flat->source->files[read], &arguments[read]))
         read++;
     enum tutti_err err = read < count ? tt_fail_memory() : open_arguments(flat, arguments, count);
-    for (size_t i = 0; i < count; i++)
-        argument_fini(&arguments[i]);
+    for (size_t i = 0; i < count; i++) {
+        free(arguments[i].name);
+        free(arguments[i].path);
+        free(arguments[i].variant);
+    }
     free(arguments);
     return err;
 }
@@ -238,19 +234,6 @@ static enum tutti_err command_line_find_source(struct tt_flat *flat, const char 
     return TUTTI_OK;
 }
 
-static enum tutti_err command_line_scale(struct tt_flat *flat, const struct tt_scaled_name *scaled,
-                                         struct tt_flat_edge *edge)
-{
-    struct tt_ssp_transformation *transformation = tt_arena_alloc(&flat->arena, sizeof *transformation);
-    if (!transformation)
-        return tt_fail_memory();
-    *transformation =
-        (struct tt_ssp_transformation){.kind = TUTTI_SSP_LINEAR, .factor = scaled->factor, .offset = scaled->offset};
-    if (scaled->factor != 1 || scaled->offset != 0)
-        edge->transformation = transformation;
-    return TUTTI_OK;
-}
-
 static enum tutti_err command_line_add_connection(struct tt_flat *flat, const char *text, const struct tt_vector *left,
                                                   const struct tt_scaled_name *scaled, const struct tt_vector *right,
                                                   const char *to)
@@ -265,9 +248,15 @@ static enum tutti_err command_line_add_connection(struct tt_flat *flat, const ch
         err = command_line_end_of(flat, from, left->items, &edge.from);
     if (!err)
         err = command_line_end_of(flat, to, right->items, &edge.to);
-    if (!err)
-        err = command_line_scale(flat, scaled, &edge);
     free(from);
+    if (!err && (scaled->factor != 1 || scaled->offset != 0)) {
+        struct tt_ssp_transformation *transformation = tt_arena_alloc(&flat->arena, sizeof *transformation);
+        if (!transformation)
+            return tt_fail_memory();
+        *transformation = (struct tt_ssp_transformation){
+            .kind = TUTTI_SSP_LINEAR, .factor = scaled->factor, .offset = scaled->offset};
+        edge.transformation = transformation;
+    }
     return err ? err : tt_edges_add(flat, &edge);
 }
 

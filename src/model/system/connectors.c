@@ -410,18 +410,6 @@ static void connectors_report(struct tt_flat *flat, const struct written_connect
                     written->connection->line, "%s%s", text, tt_text_suggest(nearest).text);
 }
 
-static void connectors_report_element(struct tt_flat *flat, const struct written_connection *written)
-{
-    const struct tt_flat_item *system = tt_flat_item(flat, written->system);
-    struct tt_text_nearest nearest = {.wanted = written->end->element};
-    bool guess = tt_flat_may_suggest(flat);
-    for (uint32_t i = 0; guess && i < system->child_count; i++)
-        tt_text_nearest_offer(&nearest, tt_flat_item(flat, system->first_child + i)->own_name);
-    connectors_report(flat, written, nearest.best,
-                      "a connection names the element '%s', which the system '%s' does not have", written->end->element,
-                      system->body->name);
-}
-
 static void connectors_report_connector(struct tt_flat *flat, const struct written_connection *written, uint32_t owner)
 {
     const struct tt_flat_item *item = tt_flat_item(flat, owner);
@@ -459,7 +447,14 @@ static bool connectors_find_end(struct tt_flat *flat, const struct written_conne
     if (written->end->element)
         owner = tt_flat_find_child(flat, written->system, written->end->element);
     if (owner == TUTTI_NONE) {
-        connectors_report_element(flat, written);
+        const struct tt_flat_item *system = tt_flat_item(flat, written->system);
+        struct tt_text_nearest nearest = {.wanted = written->end->element};
+        bool guess = tt_flat_may_suggest(flat);
+        for (uint32_t i = 0; guess && i < system->child_count; i++)
+            tt_text_nearest_offer(&nearest, tt_flat_item(flat, system->first_child + i)->own_name);
+        connectors_report(flat, written, nearest.best,
+                          "a connection names the element '%s', which the system '%s' does not have",
+                          written->end->element, system->body->name);
         return false;
     }
     const struct tt_flat_item *item = tt_flat_item(flat, owner);

@@ -369,17 +369,6 @@ static enum tutti_err constraints_read_value(const struct constraint_reader *joi
                                   number.text);
 }
 
-static enum tutti_err check_line_units(const struct constraint_reader *joiner, const struct tt_tlm_line *line)
-{
-    const struct tt_end *fed = joiner->fed.items, *read = joiner->read.items;
-    const struct tt_tlm_line_end *ends = line->ends;
-    if (fabs(ends[0].force_factor) == fabs(ends[1].force_factor))
-        TRY(constraints_check_units(joiner, &fed[ends[0].force], &fed[ends[1].force]));
-    if (fabs(ends[0].velocity_factor) == fabs(ends[1].velocity_factor))
-        TRY(constraints_check_units(joiner, &read[ends[0].velocity], &read[ends[1].velocity]));
-    return TUTTI_OK;
-}
-
 static enum tutti_err constraints_read_line(struct constraint_reader *joiner)
 {
     struct tt_tlm_line line = {0};
@@ -403,7 +392,15 @@ static enum tutti_err constraints_read_line(struct constraint_reader *joiner)
         return constraints_fail(joiner, "%s is missing", line.delay == 0 ? "delay=D" : "impedance=Z");
     TRY(read_line_end(joiner, left, &line.ends[0]));
     TRY(read_line_end(joiner, right, &line.ends[1]));
-    TRY(check_line_units(joiner, &line));
+
+    /* Ends with the same factor must have the same unit. */
+    const struct tt_end *fed = joiner->fed.items, *read = joiner->read.items;
+    const struct tt_tlm_line_end *ends = line.ends;
+    if (fabs(ends[0].force_factor) == fabs(ends[1].force_factor))
+        TRY(constraints_check_units(joiner, &fed[ends[0].force], &fed[ends[1].force]));
+    if (fabs(ends[0].velocity_factor) == fabs(ends[1].velocity_factor))
+        TRY(constraints_check_units(joiner, &read[ends[0].velocity], &read[ends[1].velocity]));
+
     line.text = tt_arena_copy_text(&joiner->system->arena, joiner->text.text, joiner->text.length);
     struct tt_tlm_line *kept = line.text ? tt_vector_push(&joiner->lines, sizeof *kept) : NULL;
     if (!kept)
@@ -810,18 +807,6 @@ static enum tutti_err connect_lines(struct tt_system *system)
     return TUTTI_OK;
 }
 
-static enum tutti_err constraints_store(struct constraint_reader *joiner)
-{
-    struct tt_system *system = joiner->system;
-    struct tt_arena *arena = &system->arena;
-    TRY(copy_vector(arena, &joiner->fed, sizeof *system->fed, &system->fed, &system->fed_count));
-    TRY(copy_vector(arena, &joiner->read, sizeof *system->read, &system->read, &system->read_count));
-    TRY(copy_vector(arena, &joiner->lines, sizeof *system->lines, &system->lines, &system->line_count));
-    TRY(copy_vector(arena, &joiner->constraints, sizeof *system->constraints, &system->constraints,
-                    &system->constraint_count));
-    return system->line_count > 0 ? connect_lines(system) : TUTTI_OK;
-}
-
 static enum tutti_err constraints_read(struct constraint_reader *joiner, const struct tt_system_source *source,
                                        struct tt_findings *findings)
 {
@@ -834,7 +819,15 @@ static enum tutti_err constraints_read(struct constraint_reader *joiner, const s
     for (size_t i = 0; i < source->constrain_count; i++)
         TRY(constraints_read_all(joiner, source->constrains[i], findings));
     TRY(check_redundant(joiner, findings));
-    return constraints_store(joiner);
+
+    struct tt_system *system = joiner->system;
+    struct tt_arena *arena = &system->arena;
+    TRY(copy_vector(arena, &joiner->fed, sizeof *system->fed, &system->fed, &system->fed_count));
+    TRY(copy_vector(arena, &joiner->read, sizeof *system->read, &system->read, &system->read_count));
+    TRY(copy_vector(arena, &joiner->lines, sizeof *system->lines, &system->lines, &system->line_count));
+    TRY(copy_vector(arena, &joiner->constraints, sizeof *system->constraints, &system->constraints,
+                    &system->constraint_count));
+    return system->line_count > 0 ? connect_lines(system) : TUTTI_OK;
 }
 
 enum tutti_err tt_constraints_build(struct tt_flat *flat)

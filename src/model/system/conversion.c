@@ -76,16 +76,6 @@ static tt_wide read_whole(enum tt_type type, const void *from)
     }
 }
 
-static enum tutti_err conversion_fail_range(enum tt_type type, tt_wide value)
-{
-    char text[TUTTI_NUMBER_MAX + 1] = {0};
-    if (value < 0)
-        tt_number_write_int(text, (int64_t)value);
-    else
-        tt_number_write_uint(text, (uint64_t)value);
-    return tt_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tt_type_name(type));
-}
-
 bool tt_conversion_fits(enum tt_type type, tt_wide value)
 {
     switch (type) {
@@ -103,8 +93,14 @@ bool tt_conversion_fits(enum tt_type type, tt_wide value)
 
 static enum tutti_err conversion_write_whole(enum tt_type type, void *to, tt_wide value)
 {
-    if (!tt_conversion_fits(type, value))
-        return conversion_fail_range(type, value);
+    if (!tt_conversion_fits(type, value)) {
+        char text[TUTTI_NUMBER_MAX + 1] = {0};
+        if (value < 0)
+            tt_number_write_int(text, (int64_t)value);
+        else
+            tt_number_write_uint(text, (uint64_t)value);
+        return tt_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tt_type_name(type));
+    }
     switch (type) {
 #define X(name, ctype)                                                                                                 \
     case TUTTI_TYPE_##name: *(ctype *)to = (ctype)value; break;
@@ -115,33 +111,21 @@ static enum tutti_err conversion_write_whole(enum tt_type type, void *to, tt_wid
     return TUTTI_OK;
 }
 
-static tt_wide conversion_look_up_map(const struct tt_value_map *map, tt_wide value)
-{
-    size_t at;
-    TUTTI_SEARCH(at, map->count, map->from[at] < value);
-    return at < map->count && map->from[at] == value ? map->to[at] : value;
-}
-
-/* The nearest whole number; of a Boolean, whether that is another than 0. */
-static enum tutti_err write_rounded(enum tt_type type, void *to, double value)
-{
-    if (!(value > -9.3e18 && value < 1.9e19)) {
-        char text[TUTTI_NUMBER_MAX + 1] = {0};
-        tt_number_write_double(text, value);
-        return tt_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tt_type_name(type));
-    }
-    tt_wide rounded = (tt_wide)round(value);
-    return conversion_write_whole(type, to, type == TUTTI_TYPE_BOOLEAN ? rounded != 0 : rounded);
-}
-
 static enum tutti_err conversion_write_number(enum tt_type type, void *to, double value)
 {
     if (type == TUTTI_TYPE_FLOAT64)
         *(double *)to = value;
     else if (type == TUTTI_TYPE_FLOAT32)
         *(float *)to = (float)value;
-    else
-        return write_rounded(type, to, value);
+    else if (value > -9.3e18 && value < 1.9e19) {
+        /* The nearest whole number; for a Boolean, whether that number differs from 0. */
+        tt_wide rounded = (tt_wide)round(value);
+        return conversion_write_whole(type, to, type == TUTTI_TYPE_BOOLEAN ? rounded != 0 : rounded);
+    } else {
+        char text[TUTTI_NUMBER_MAX + 1] = {0};
+        tt_number_write_double(text, value);
+        return tt_fail(TUTTI_ERR_LIMIT, "%s does not fit into %s", text, tt_type_name(type));
+    }
     return TUTTI_OK;
 }
 
@@ -153,8 +137,12 @@ static enum tutti_err convert_whole(const struct tt_conversion *conversion, cons
     bool truth = conversion->to == TUTTI_TYPE_BOOLEAN && conversion->from != TUTTI_TYPE_BOOLEAN;
     for (size_t i = 0; i < count; i++) {
         tt_wide value = read_whole(conversion->from, in + i * from_size);
-        for (size_t m = 0; m < conversion->map_count; m++)
-            value = conversion_look_up_map(&conversion->maps[m], value);
+        for (size_t m = 0; m < conversion->map_count; m++) {
+            const struct tt_value_map *map = &conversion->maps[m];
+            size_t at;
+            TUTTI_SEARCH(at, map->count, map->from[at] < value);
+            value = at < map->count && map->from[at] == value ? map->to[at] : value;
+        }
         void *place = out + i * to_size;
         if (conversion->linear)
             TRY(conversion_write_number(conversion->to, place,
@@ -169,8 +157,16 @@ static enum tutti_err convert_whole(const struct tt_conversion *conversion, cons
     return TUTTI_OK;
 }
 
-static enum tutti_err convert_floats(const struct tt_conversion *conversion, const void *from, void *to, size_t count)
+enum tutti_err tt_conversion_apply(const struct tt_conversion *conversion, const void *from, void *to, size_t count)
 {
+    if (tt_conversion_is_identity(conversion)) {
+        if (count > 0)
+            memcpy(to, from, count * tt_type_size(conversion->from));
+        return TUTTI_OK;
+    }
+    if (!tt_type_is_float(conversion->from))
+        return convert_whole(conversion, from, to, count);
+
     double factor = conversion->linear ? conversion->factor : 1, offset = conversion->linear ? conversion->offset : 0;
     bool wide = conversion->from == TUTTI_TYPE_FLOAT64;
     const double *from64 = from;
@@ -180,16 +176,4 @@ static enum tutti_err convert_floats(const struct tt_conversion *conversion, con
         TRY(conversion_write_number(conversion->to, (char *)to + i * size,
                                     factor * (wide ? from64[i] : (double)from32[i]) + offset));
     return TUTTI_OK;
-}
-
-enum tutti_err tt_conversion_apply(const struct tt_conversion *conversion, const void *from, void *to, size_t count)
-{
-    if (tt_conversion_is_identity(conversion)) {
-        if (count > 0)
-            memcpy(to, from, count * tt_type_size(conversion->from));
-        return TUTTI_OK;
-    }
-    if (tt_type_is_float(conversion->from))
-        return convert_floats(conversion, from, to, count);
-    return convert_whole(conversion, from, to, count);
 }

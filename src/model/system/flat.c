@@ -261,12 +261,6 @@ bool tt_flat_may_suggest(struct tt_flat *flat)
     return flat->guesses < 50 && ++flat->guesses;
 }
 
-static void suggest_children(struct tt_flat *flat, const struct tt_flat_item *item, struct tt_text_nearest *nearest)
-{
-    for (uint32_t i = 0; i < item->child_count; i++)
-        tt_text_nearest_offer(nearest, tt_flat_item(flat, item->first_child + i)->own_name);
-}
-
 /* Goes down as long as the name's beginning is known; there, the nearest of what is. */
 const char *tt_flat_nearest(struct tt_flat *flat, uint32_t index, const char *name)
 {
@@ -289,7 +283,8 @@ const char *tt_flat_nearest(struct tt_flat *flat, uint32_t index, const char *na
         const char *dot = strchr(name, '.');
         char *begin = dot ? tt_arena_copy_text(&flat->arena, name, (size_t)(dot - name)) : NULL;
         nearest.wanted = begin ? begin : name;
-        suggest_children(flat, item, &nearest);
+        for (uint32_t i = 0; i < item->child_count; i++)
+            tt_text_nearest_offer(&nearest, tt_flat_item(flat, item->first_child + i)->own_name);
         if (nearest.best && begin) {
             struct tt_text text = {0};
             tt_text_printf(&text, "%s%s", nearest.best, dot);

@@ -14,13 +14,6 @@ static bool flow_is_whole(enum tt_type type)
 
 /* ---- types ---- */
 
-/* A Real of SSP takes any Float of FMI 3.0, an Integer any integer, and hands on what came in. */
-static bool keeps_type(const struct tt_signal_spec *now, const struct tt_signal_spec *target)
-{
-    return target->loose && ((tt_type_is_float(now->type) && tt_type_is_float(target->type)) ||
-                             (tt_type_is_integer(now->type) && tt_type_is_integer(target->type)));
-}
-
 static bool flow_can_pass(const struct tt_flow *flow, enum tt_type to)
 {
     enum tt_type from = (enum tt_type)flow->look.type;
@@ -47,7 +40,11 @@ static enum tutti_err flow_pass_type(struct tt_flow *flow, const struct tt_signa
     if (now->typed && !flow_can_pass(flow, target->type))
         return flow_fail_type(flow, target->type);
     flow->rounded = flow->rounded || (now->typed && !tt_conversion_is_possible(now->type, target->type));
-    if (!now->typed || !keeps_type(now, target))
+
+    /* A Real of SSP accepts any Float of FMI 3.0, an Integer any integer; both pass on the type that they receive. */
+    bool keeps = target->loose && ((tt_type_is_float(now->type) && tt_type_is_float(target->type)) ||
+                                   (tt_type_is_integer(now->type) && tt_type_is_integer(target->type)));
+    if (!now->typed || !keeps)
         now->type = target->type;
     now->typed = true;
     return TUTTI_OK;
@@ -189,12 +186,6 @@ static enum tutti_err flow_transform_map(struct tt_flow *flow, const struct tt_s
     return err;
 }
 
-/* SSP scales floats only. */
-static bool flow_can_scale(const struct tt_flow *flow, enum tt_type type)
-{
-    return tt_type_is_float(type) || (flow->lossy && (tt_type_is_integer(type) || type == TUTTI_TYPE_BOOLEAN));
-}
-
 /* The value keeps the source's type until the maps are through: a map of integers may end in a Float. */
 static enum tutti_err flow_transform(struct tt_flow *flow, enum tt_type before, const struct tt_signal_spec *target,
                                      const struct tt_ssp_transformation *transformation, struct tt_arena *arena)
@@ -212,7 +203,9 @@ static enum tutti_err flow_transform(struct tt_flow *flow, enum tt_type before, 
     bool fits = true;
     switch (transformation->kind) {
     case TUTTI_SSP_IDENTITY: return TUTTI_OK;
-    case TUTTI_SSP_LINEAR: fits = flow_can_scale(flow, after); break;
+    case TUTTI_SSP_LINEAR: /* SSP scales floats only */
+        fits = tt_type_is_float(after) || (flow->lossy && (tt_type_is_integer(after) || after == TUTTI_TYPE_BOOLEAN));
+        break;
     case TUTTI_SSP_BOOLEAN_MAP: fits = before == TUTTI_TYPE_BOOLEAN; break;
     case TUTTI_SSP_INTEGER_MAP: fits = flow_is_whole(before); break;
     case TUTTI_SSP_ENUMERATION_MAP: fits = before == TUTTI_TYPE_ENUMERATION && after == TUTTI_TYPE_ENUMERATION; break;

@@ -226,19 +226,6 @@ static enum tutti_err add_children(struct tt_flat *flat, uint32_t index)
     return tt_connectors_add_dictionaries(flat, index);
 }
 
-static enum tutti_err open_item(struct tt_flat *flat, uint32_t index)
-{
-    struct tt_flat_item *item = tt_flat_item(flat, index);
-    if (item->element && item->element->kind == TUTTI_SSP_COMPONENT && !item->target)
-        TRY(open_component(flat, index));
-    else if (item->element && item->element->kind == TUTTI_SSP_SYSTEM)
-        TRY(hierarchy_set_body(flat, index, item->element, item->file));
-    item = tt_flat_item(flat, index);
-    if (item->body)
-        TRY(add_children(flat, index));
-    return tt_connectors_build(flat, index);
-}
-
 /* Components are numbered as a reader of the document meets them. */
 enum tutti_err tt_hierarchy_open(struct tt_flat *flat, uint32_t root)
 {
@@ -249,8 +236,17 @@ enum tutti_err tt_hierarchy_open(struct tt_flat *flat, uint32_t root)
         *place = root;
     while (place && stack.count > 0 && !err) {
         uint32_t index = ((uint32_t *)stack.items)[--stack.count];
-        err = open_item(flat, index);
         const struct tt_flat_item *item = tt_flat_item(flat, index);
+        if (item->element && item->element->kind == TUTTI_SSP_COMPONENT && !item->target)
+            err = open_component(flat, index);
+        else if (item->element && item->element->kind == TUTTI_SSP_SYSTEM)
+            err = hierarchy_set_body(flat, index, item->element, item->file);
+        if (!err && tt_flat_item(flat, index)->body)
+            err = add_children(flat, index);
+        if (!err)
+            err = tt_connectors_build(flat, index);
+
+        item = tt_flat_item(flat, index);
         for (uint32_t i = item->child_count; i > 0 && place && !err; i--) {
             place = tt_vector_push(&stack, sizeof *place);
             if (place)
@@ -261,20 +257,6 @@ enum tutti_err tt_hierarchy_open(struct tt_flat *flat, uint32_t root)
     return err ? err : place ? TUTTI_OK : tt_fail_memory();
 }
 
-/* How another tool would step is a proposal, which comes before those of the FMUs. */
-static void adopt_foreign_algorithm(struct tt_system *system, const struct tt_ssp_foreign *foreign, const char *file)
-{
-    if (!foreign->varies && foreign->step <= 0)
-        return;
-    system->foreign = foreign->tool;
-    system->foreign_line = foreign->line;
-    system->foreign_file = file;
-    system->experiment.has_step = foreign->step > 0;
-    system->experiment.step = foreign->step;
-    system->experiment.has_tolerance = foreign->tolerance > 0;
-    system->experiment.tolerance = foreign->tolerance;
-}
-
 enum tutti_err tt_hierarchy_read_settings(struct tt_flat *flat, const struct tt_flat_file *file)
 {
     const struct tt_ssd *ssd = file->ssd;
@@ -283,7 +265,20 @@ enum tutti_err tt_hierarchy_read_settings(struct tt_flat *flat, const struct tt_
     flat->system->experiment.has_stop = ssd->has_stop;
     flat->system->experiment.start = ssd->start;
     flat->system->experiment.stop = ssd->stop;
-    adopt_foreign_algorithm(flat->system, &ssd->foreign, file->shown);
+
+    /* The step of another tool is a proposal, which comes before those of the FMUs. */
+    const struct tt_ssp_foreign *foreign = &ssd->foreign;
+    if (foreign->varies || foreign->step > 0) {
+        struct tt_system *system = flat->system;
+        system->foreign = foreign->tool;
+        system->foreign_line = foreign->line;
+        system->foreign_file = file->shown;
+        system->experiment.has_step = foreign->step > 0;
+        system->experiment.step = foreign->step;
+        system->experiment.has_tolerance = foreign->tolerance > 0;
+        system->experiment.tolerance = foreign->tolerance;
+    }
+
     if (!settings)
         return TUTTI_OK;
     flat->system->words_file = file->shown;

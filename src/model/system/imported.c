@@ -18,13 +18,6 @@ static void imported_report(struct tt_flat *flat, unsigned line, const char *wor
 
 /* ---- units ---- */
 
-static enum tutti_err imported_fail_source(const struct tt_flat *flat, const struct tt_import_component *unit,
-                                           enum tutti_err err)
-{
-    err = err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err;
-    return tt_fail_context(err, "%s:%u: simulator '%s'", flat->assembly->file, unit->line, unit->name);
-}
-
 /* A whole number of the run's steps, as the tools that have them make of it. */
 static double imported_step(struct tt_flat *flat, const struct tt_import_component *unit, double base)
 {
@@ -36,20 +29,16 @@ static double imported_step(struct tt_flat *flat, const struct tt_import_compone
     return count > 1 ? step : 0;
 }
 
-static double imported_base_step(const struct tt_import *assembly)
-{
-    double step = 0;
-    for (size_t i = 0; i < assembly->setting_count; i++)
-        if (strcmp(assembly->settings[i].name, "step") == 0)
-            tt_number_read_double(assembly->settings[i].value, strlen(assembly->settings[i].value), &step);
-    return step;
-}
-
 static enum tutti_err imported_set_step(struct tt_flat *flat, uint32_t component,
                                         const struct tt_import_component *unit)
 {
-    double base = imported_base_step(flat->assembly),
-           step = unit->step > 0 && base > 0 ? imported_step(flat, unit, base) : unit->step;
+    const struct tt_import *assembly = flat->assembly;
+    double base = 0;
+    for (size_t i = 0; i < assembly->setting_count; i++)
+        if (strcmp(assembly->settings[i].name, "step") == 0)
+            tt_number_read_double(assembly->settings[i].value, strlen(assembly->settings[i].value), &base);
+
+    double step = unit->step > 0 && base > 0 ? imported_step(flat, unit, base) : unit->step;
     if (!(step > 0))
         return TUTTI_OK;
     struct tt_run_setting *word = tt_arena_alloc(&flat->system->arena, sizeof *word);
@@ -69,7 +58,8 @@ static enum tutti_err imported_open_component(struct tt_flat *flat, struct tt_fl
     size_t tables = flat->tables.count;
     enum tutti_err err = tt_model_files_open_sibling(flat, document, unit->source, &file);
     if (err)
-        return imported_fail_source(flat, unit, err);
+        return tt_fail_context(err == TUTTI_ERR_ARGUMENT ? TUTTI_ERR_FORMAT : err, "%s:%u: simulator '%s'",
+                               flat->assembly->file, unit->line, unit->name);
     struct tt_flat_item *item = tt_flat_item(flat, index);
     item->target = file;
     if (flat->tables.count > tables)

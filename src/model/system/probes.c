@@ -7,39 +7,23 @@
 #include "base/text.h"
 #include "model/system/flat.h"
 
-static bool probes_is_wanted(const struct tt_flat *flat, const char *name)
-{
-    for (size_t i = 0; i < flat->source->record_count; i++)
-        if (tt_text_glob(flat->source->record[i], name))
-            return true;
-    return false;
-}
-
-/* Outputs of the root are among system->outputs. */
-static bool probes_is_connector(const struct tt_flat_node *node)
-{
-    return node->component == TUTTI_NONE && !node->entry && !(node->item == 0 && node->edge_count > 0);
-}
-
-/* "inner.x[1,2]" */
-static void append_probe_name(struct tt_text *name, struct tt_flat *flat, const struct tt_flat_node *node,
-                              const struct tt_indices *element)
-{
-    tt_text_append(name, tt_flat_path(flat, node->item, node->name));
-    for (unsigned i = 0; element && i < element->count; i++)
-        tt_text_printf(name, "%c%llu", i ? ',' : '[', (unsigned long long)element->index[i]);
-    if (element && element->count > 0)
-        tt_text_append(name, "]");
-}
-
 static enum tutti_err probes_add(struct tt_flat *flat, struct tt_vector *list, const struct tt_flat_node *node,
                                  const struct tt_indices *element, const struct tt_unit_def *unit,
                                  const struct tt_probe *given)
 {
     struct tt_probe probe = *given;
     struct tt_text name = {0};
-    append_probe_name(&name, flat, node, element);
-    bool failed = name.failed, wanted = !failed && probes_is_wanted(flat, name.text);
+
+    /* "inner.x[1,2]" */
+    tt_text_append(&name, tt_flat_path(flat, node->item, node->name));
+    for (unsigned i = 0; element && i < element->count; i++)
+        tt_text_printf(&name, "%c%llu", i ? ',' : '[', (unsigned long long)element->index[i]);
+    if (element && element->count > 0)
+        tt_text_append(&name, "]");
+
+    bool failed = name.failed, wanted = false;
+    for (size_t i = 0; i < flat->source->record_count && !failed && !wanted; i++)
+        wanted = tt_text_glob(flat->source->record[i], name.text);
     probe.name = wanted ? tt_arena_copy_text(&flat->system->arena, name.text, name.length) : NULL;
     tt_text_fini(&name);
     if (failed || (wanted && !probe.name))
@@ -55,18 +39,6 @@ static enum tutti_err probes_add(struct tt_flat *flat, struct tt_vector *list, c
 }
 
 /* ---- what comes from an FMU ---- */
-
-static enum tutti_err probes_add_feed(struct tt_flat *flat, struct tt_vector *list, const struct tt_flat_node *node,
-                                      const struct tt_flat_feed *feed)
-{
-    const struct tt_flat_node *from = tt_flat_node(flat, feed->node);
-    struct tt_probe probe = {.from = {from->component, from->variable, {0}}};
-    if (feed->from)
-        probe.from.element = *feed->from;
-    TRY(tt_flow_make_conversion(&feed->flow, from->look.type, feed->flow.look.type, &flat->system->arena,
-                                &probe.conversion));
-    return probes_add(flat, list, node, feed->to, feed->flow.look.unit, &probe);
-}
 
 /* ---- what goes to an FMU ---- */
 
@@ -100,19 +72,6 @@ static enum tutti_err find_probe_paths(const struct tt_flat *flat, uint32_t **ou
     return TUTTI_OK;
 }
 
-/* From the FMU's value back to the connector's. */
-static enum tutti_err invert_flow(struct tt_flat *flat, const struct tt_flow *flow, enum tt_type from, enum tt_type to,
-                                  const struct tt_conversion **out)
-{
-    struct tt_flow back = {0};
-    if (flow->linear) {
-        back.linear = true;
-        back.factor = 1 / flow->factor;
-        back.offset = -flow->offset / flow->factor;
-    }
-    return tt_flow_make_conversion(&back, from, to, &flat->system->arena, out);
-}
-
 static enum tutti_err probes_add_destination(struct tt_flat *flat, struct tt_vector *list, uint32_t index,
                                              const uint32_t *ways)
 {
@@ -135,7 +94,15 @@ static enum tutti_err probes_add_destination(struct tt_flat *flat, struct tt_vec
     if (flow.maps || (flow.linear && flow.factor == 0) || flow.rounded || !back)
         return TUTTI_OK;
     struct tt_probe probe = {.from = {to->component, to->variable, {0}}};
-    TRY(invert_flow(flat, &flow, to->look.type, type, &probe.conversion));
+
+    /* From the FMU's value back to the connector's. */
+    struct tt_flow inverse = {0};
+    if (flow.linear) {
+        inverse.linear = true;
+        inverse.factor = 1 / flow.factor;
+        inverse.offset = -flow.offset / flow.factor;
+    }
+    TRY(tt_flow_make_conversion(&inverse, to->look.type, type, &flat->system->arena, &probe.conversion));
     return probes_add(flat, list, node, NULL, node->look.unit || flow.linear ? node->look.unit : to->look.unit, &probe);
 }
 
@@ -161,23 +128,18 @@ static enum tutti_err probes_add_connector(struct tt_flat *flat, struct tt_vecto
         return TUTTI_OK;
     for (size_t f = 0; f < node->feed_count; f++) {
         const struct tt_flat_feed *feed = (const struct tt_flat_feed *)flat->feeds.items + node->first_feed + f;
-        if (tt_flat_node(flat, feed->node)->component == TUTTI_NONE)
+        const struct tt_flat_node *from = tt_flat_node(flat, feed->node);
+        if (from->component == TUTTI_NONE)
             continue;
         fed = true;
-        TRY(probes_add_feed(flat, list, node, feed));
+        struct tt_probe probe = {.from = {from->component, from->variable, {0}}};
+        if (feed->from)
+            probe.from.element = *feed->from;
+        TRY(tt_flow_make_conversion(&feed->flow, from->look.type, feed->flow.look.type, &flat->system->arena,
+                                    &probe.conversion));
+        TRY(probes_add(flat, list, node, feed->to, feed->flow.look.unit, &probe));
     }
     return fed ? TUTTI_OK : probes_add_destination(flat, list, index, ways);
-}
-
-static enum tutti_err probes_store(struct tt_system *system, const struct tt_vector *list)
-{
-    system->probes = tt_arena_array(&system->arena, list->count, sizeof *system->probes);
-    if (!system->probes)
-        return tt_fail_memory();
-    if (list->count > 0)
-        memcpy(system->probes, list->items, list->count * sizeof *system->probes);
-    system->probe_count = (uint32_t)list->count;
-    return TUTTI_OK;
 }
 
 enum tutti_err tt_probes_build(struct tt_flat *flat)
@@ -187,11 +149,21 @@ enum tutti_err tt_probes_build(struct tt_flat *flat)
     if (flat->source->record_count == 0)
         return TUTTI_OK;
     enum tutti_err err = find_probe_paths(flat, &ways);
-    for (uint32_t i = 0; i < flat->nodes.count && !err; i++)
-        if (probes_is_connector(tt_flat_node(flat, i)))
+    for (uint32_t i = 0; i < flat->nodes.count && !err; i++) {
+        const struct tt_flat_node *node = tt_flat_node(flat, i);
+        bool root_output = node->item == 0 && node->edge_count > 0; /* is among system->outputs */
+        if (node->component == TUTTI_NONE && !node->entry && !root_output)
             err = probes_add_connector(flat, &list, i, ways);
-    if (!err)
-        err = probes_store(flat->system, &list);
+    }
+    if (!err) {
+        struct tt_system *system = flat->system;
+        system->probes = tt_arena_array(&system->arena, list.count, sizeof *system->probes);
+        system->probe_count = system->probes ? (uint32_t)list.count : 0;
+        if (!system->probes)
+            err = tt_fail_memory();
+        else if (list.count > 0)
+            memcpy(system->probes, list.items, list.count * sizeof *system->probes);
+    }
     free(ways);
     tt_vector_fini(&list);
     return err;

@@ -29,27 +29,6 @@ static bool setting_read_indices(const struct tt_var *var, const char *text, str
     return *c == '\0';
 }
 
-static enum tutti_err setting_fail_unknown(const struct tt_description *desc, const char *option, const char *name)
-{
-    const char *nearest = tt_description_nearest(desc, name);
-    if (nearest)
-        tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name, nearest);
-    else
-        tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all", option,
-                name);
-    return tt_fail_about(TUTTI_ERR_ARGUMENT, NULL, name, NAN);
-}
-
-/* The variable `x` of "x[2,3]", TUTTI_NONE if there is none; `element` gets count 0 if the indices do not fit. */
-static uint32_t setting_find_base(const struct tt_description *desc, const char *name, struct tt_indices *element)
-{
-    const char *bracket = strrchr(name, '[');
-    uint32_t variable = bracket ? tt_description_find_n(desc, name, (size_t)(bracket - name)) : TUTTI_NONE;
-    if (variable != TUTTI_NONE && !setting_read_indices(&desc->vars[variable], bracket, element))
-        element->count = 0;
-    return variable;
-}
-
 bool tt_setting_look_up(const struct tt_description *desc, const char *name, uint32_t *variable,
                         struct tt_indices *element)
 {
@@ -57,7 +36,12 @@ bool tt_setting_look_up(const struct tt_description *desc, const char *name, uin
     *variable = tt_description_find(desc, name);
     if (*variable != TUTTI_NONE)
         return true;
-    *variable = setting_find_base(desc, name, element);
+
+    /* The variable `x` of "x[2,3]"; `element` gets count 0 if the indices do not fit. */
+    const char *bracket = strrchr(name, '[');
+    *variable = bracket ? tt_description_find_n(desc, name, (size_t)(bracket - name)) : TUTTI_NONE;
+    if (*variable != TUTTI_NONE && !setting_read_indices(&desc->vars[*variable], bracket, element))
+        element->count = 0;
     return *variable != TUTTI_NONE && element->count > 0;
 }
 
@@ -66,8 +50,16 @@ enum tutti_err tt_setting_find(const struct tt_description *desc, const char *na
 {
     if (tt_setting_look_up(desc, name, variable, element))
         return TUTTI_OK;
-    if (*variable == TUTTI_NONE)
-        return setting_fail_unknown(desc, option, name);
+    if (*variable == TUTTI_NONE) {
+        const char *nearest = tt_description_nearest(desc, name);
+        if (nearest)
+            tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; did you mean '%s'?", option, name,
+                    nearest);
+        else
+            tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is no variable named '%s'; `tutti info --variables` lists all",
+                    option, name);
+        return tt_fail_about(TUTTI_ERR_ARGUMENT, NULL, name, NAN);
+    }
     const struct tt_var *var = &desc->vars[*variable];
     return tt_fail(TUTTI_ERR_ARGUMENT, "%s: '%s' is no element of '%s', which has %u dimension%s; indices start at 1",
                    option, name, var->name, var->dimension_count, var->dimension_count == 1 ? "" : "s");
@@ -321,14 +313,6 @@ enum tutti_err tt_setting_read_text(struct tt_setting *out, struct tt_arena *are
     return TUTTI_OK;
 }
 
-static enum tutti_err setting_read_named(struct tt_setting *out, struct tt_arena *arena,
-                                         const struct tt_description *desc, const char *name, const char *told,
-                                         const char *value)
-{
-    TRY(tt_setting_find(desc, name, "--set", &out->variable, &out->element));
-    return tt_fail_context(tt_setting_read_text(out, arena, desc, value), "--set %s", told);
-}
-
 enum tutti_err tt_setting_read(struct tt_setting *out, struct tt_arena *arena, const struct tt_description *desc,
                                const char *unit, const char *text)
 {
@@ -342,7 +326,9 @@ enum tutti_err tt_setting_read(struct tt_setting *out, struct tt_arena *arena, c
     size_t n = unit ? strlen(unit) : 0;
     bool prefixed = unit && strncmp(name, unit, n) == 0 && name[n] == '.' &&
                     tt_description_find(desc, name) == TUTTI_NONE;
-    enum tutti_err err = setting_read_named(out, arena, desc, prefixed ? name + n + 1 : name, name, equals + 1);
+    enum tutti_err err = tt_setting_find(desc, prefixed ? name + n + 1 : name, "--set", &out->variable, &out->element);
+    if (!err)
+        err = tt_fail_context(tt_setting_read_text(out, arena, desc, equals + 1), "--set %s", name);
     free(name);
     return err;
 }
@@ -418,18 +404,6 @@ static bool setting_is_item(const struct tt_description *desc, const struct tt_v
     return found;
 }
 
-static bool setting_number_fits(const struct tt_description *desc, const struct tt_var *var, double value)
-{
-    enum tt_type type = (enum tt_type)var->type;
-    bool whole = value == floor(value) && fabs(value) < 0x1p64;
-    if (type == TUTTI_TYPE_FLOAT64)
-        return true;
-    if (type == TUTTI_TYPE_FLOAT32)
-        return !(fabs(value) > FLT_MAX) || isinf(value);
-    return whole && tt_conversion_fits(type, (tt_wide)value) &&
-           (type != TUTTI_TYPE_ENUMERATION || setting_is_item(desc, var, value));
-}
-
 static void setting_store_value(enum tt_type type, double value, void *to)
 {
     switch (type) {
@@ -457,7 +431,15 @@ enum tutti_err tt_setting_check_number(const struct tt_description *desc, const 
 {
     enum tt_type type = (enum tt_type)var->type;
     tt_wide room; /* as large as the largest */
-    if (!setting_number_fits(desc, var, value))
+    bool whole = value == floor(value) && fabs(value) < 0x1p64, fits;
+    if (type == TUTTI_TYPE_FLOAT64)
+        fits = true;
+    else if (type == TUTTI_TYPE_FLOAT32)
+        fits = !(fabs(value) > FLT_MAX) || isinf(value);
+    else
+        fits = whole && tt_conversion_fits(type, (tt_wide)value) &&
+               (type != TUTTI_TYPE_ENUMERATION || setting_is_item(desc, var, value));
+    if (!fits)
         return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is %s: it cannot be %s", name, tt_type_name(type), NUMBER(value));
     setting_store_value(type, value, &room);
     return tt_setting_check_bounds(var, &room, 1);

@@ -390,17 +390,13 @@ static enum tutti_err whole_value_collect(struct whole_value *whole, const struc
     return TUTTI_OK;
 }
 
-/* Types whose texts may have blanks in them have an element per value where there are several. */
-static bool ssp_elements_is_list(const struct tt_var *var)
-{
-    return var->type != TUTTI_TYPE_STRING && var->type != TUTTI_TYPE_ENUMERATION && var->type != TUTTI_TYPE_BINARY;
-}
-
 static void ssp_elements_write_whole(struct tt_editor *maker, struct tt_tree_node *type,
                                      const struct tt_description *desc, const struct whole_value *whole)
 {
     const struct tt_var *var = whole->var;
-    bool apart = var->dimension_count > 0 && !ssp_elements_is_list(var);
+    /* Types whose texts may contain blanks have an element per value where there are several. */
+    bool apart = var->dimension_count > 0 && (var->type == TUTTI_TYPE_STRING || var->type == TUTTI_TYPE_ENUMERATION ||
+                                              var->type == TUTTI_TYPE_BINARY);
     struct tt_text text = {0};
     for (size_t i = 0; i < whole->count; i++) {
         if (i > 0 && !apart)
@@ -418,13 +414,6 @@ static void ssp_elements_write_whole(struct tt_editor *maker, struct tt_tree_nod
     tt_text_fini(&text);
 }
 
-static enum tutti_err ssp_elements_check_texts(const struct whole_value *whole)
-{
-    for (size_t i = 0; i < whole->count && whole->var->type == TUTTI_TYPE_STRING; i++)
-        TRY(tt_ssp_elements_check_text(((const char *const *)whole->values)[i], "the value"));
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_ssp_elements_write_parameter(struct tt_editor *maker, struct tt_tree_node *parameters,
                                                const char *name, const struct tt_component *component,
                                                uint32_t variable, bool version_2)
@@ -432,8 +421,8 @@ enum tutti_err tt_ssp_elements_write_parameter(struct tt_editor *maker, struct t
     const struct tt_description *desc = component->fmu->desc;
     struct whole_value whole = {.var = &desc->vars[variable]};
     enum tutti_err err = whole_value_collect(&whole, component, variable);
-    if (!err)
-        err = ssp_elements_check_texts(&whole);
+    for (size_t i = 0; i < whole.count && whole.var->type == TUTTI_TYPE_STRING && !err; i++)
+        err = tt_ssp_elements_check_text(((const char *const *)whole.values)[i], "the value");
     if (!err) {
         struct tt_tree_node *parameter = tt_edit_add(maker, parameters, TUTTI_SPACE_SSV, "Parameter");
         tt_edit_set(maker, parameter, "name", name);

@@ -24,13 +24,6 @@ void tt_start_values_report(struct tt_flat *flat, const struct tt_flat_value *va
         flat->err = tt_fail(TUTTI_ERR_ARGUMENT, "--set %s: %s", value->origin, text);
 }
 
-static void report_units(struct tt_flat *flat, const struct tt_flat_value *value, const struct tt_signal_spec *view)
-{
-    tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, value->file, value->line,
-                    "parameter '%s': it is unknown how the units '%s' and '%s' relate; its value is taken as it is",
-                    value->origin, value->look.unit->name, view->unit->name);
-}
-
 /* What failed is reported and the loading goes on, except without memory. */
 static enum tutti_err start_values_report_failure(struct tt_flat *flat, const struct tt_flat_value *value,
                                                   enum tutti_err err, enum tt_severity severity)
@@ -211,7 +204,9 @@ static enum tutti_err start_values_pass_edge(struct tt_flat *flat, struct tt_fla
     TRY(tt_flow_apply(&flow, way->via, way->view, way->target, way->suppress, way->transformation, &flat->arena,
                       &unknown));
     if (unknown)
-        report_units(flat, value, way->view);
+        tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, value->file, value->line,
+                        "parameter '%s': it is unknown how the units '%s' and '%s' relate; its value is taken as it is",
+                        value->origin, value->look.unit->name, way->view->unit->name);
     return start_values_convert(flat, value, &flow);
 }
 
@@ -524,18 +519,6 @@ static enum tutti_err apply_parameter(struct tt_flat *flat, const struct active_
     return err ? err : tt_flat_check_size(flat);
 }
 
-/* Single parameters may be for others, but if none fits, names or prefix are wrong. */
-static void warn_useless(struct tt_flat *flat, const struct active_binding *bound, const char *prefix)
-{
-    const char *name = tt_flat_item(flat, bound->item)->name;
-    tt_findings_add(
-        flat->findings, TUTTI_FINDING_WARNING, bound->file->shown, bound->binding->line,
-        "none of the %zu parameters of %s (the first is '%s%s') fits anything in %s%s%s: the binding has no effect",
-        bound->values->count, bound->values->scope.file, tt_text_excerpt(prefix).text,
-        tt_text_excerpt(bound->values->parameters[0].name).text, *name ? "'" : "the system", *name ? name : "",
-        *name ? "'" : "");
-}
-
 static enum tutti_err apply_parameters(struct tt_flat *flat, const struct active_binding *bound)
 {
     const char *prefix = bound->binding->prefix ? bound->binding->prefix : "";
@@ -551,8 +534,17 @@ static enum tutti_err apply_parameters(struct tt_flat *flat, const struct active
         all += err ? 0 : count;
     }
     tt_text_fini(&name);
-    if (!err && all == 0 && bound->values->count > 0)
-        warn_useless(flat, bound, prefix);
+
+    /* Single parameters may be for others, but if none fits, names or prefix are wrong. */
+    if (!err && all == 0 && bound->values->count > 0) {
+        const char *item = tt_flat_item(flat, bound->item)->name;
+        tt_findings_add(
+            flat->findings, TUTTI_FINDING_WARNING, bound->file->shown, bound->binding->line,
+            "none of the %zu parameters of %s (the first is '%s%s') fits anything in %s%s%s: the binding has no effect",
+            bound->values->count, bound->values->scope.file, tt_text_excerpt(prefix).text,
+            tt_text_excerpt(bound->values->parameters[0].name).text, *item ? "'" : "the system", *item ? item : "",
+            *item ? "'" : "");
+    }
     return err;
 }
 
@@ -690,17 +682,6 @@ static enum tutti_err start_values_store(struct tt_flat *flat, const struct tt_f
     return TUTTI_OK;
 }
 
-/* A parameter that is given by a binding, though a connection gives it, too. Options of the command line are above both. */
-static void warn_connected(struct tt_flat *flat, const struct tt_flat_candidate *given)
-{
-    const struct tt_component *component = tt_flat_component(flat, given->component);
-    const struct tt_var *var = &component->fmu->desc->vars[given->setting.variable];
-    if (var->causality == TUTTI_PARAMETER && given->setting.file && !given->passed)
-        tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, given->setting.file, given->setting.line,
-                        "'%s.%s' is given here, and by a connection, too, which counts; remove one of them",
-                        component->name, var->name);
-}
-
 /* A higher level is above a lower one without a word. */
 static bool wins_by_connection(const struct tt_flat_candidate *winner, const struct tt_flat_candidate *beaten)
 {
@@ -791,8 +772,15 @@ enum tutti_err tt_start_values_resolve(struct tt_flat *flat)
         bool beaten = again || (whole && whole != candidate && compare_ranks(candidate, whole) < 0);
         winner = again ? winner : candidate;
         last = candidate;
-        if (again ? wins_by_connection(winner, candidate) : start_values_is_connected(flat, candidate))
-            warn_connected(flat, candidate);
+        if (again ? wins_by_connection(winner, candidate) : start_values_is_connected(flat, candidate)) {
+            /* A parameter that both a binding and a connection give. Options of the command line are above both. */
+            const struct tt_component *component = tt_flat_component(flat, candidate->component);
+            const struct tt_var *var = &component->fmu->desc->vars[candidate->setting.variable];
+            if (var->causality == TUTTI_PARAMETER && candidate->setting.file && !candidate->passed)
+                tt_findings_add(flat->findings, TUTTI_FINDING_WARNING, candidate->setting.file, candidate->setting.line,
+                                "'%s.%s' is given here, and by a connection, too, which counts; remove one of them",
+                                component->name, var->name);
+        }
         if (beaten)
             continue;
         struct tt_component *component = tt_flat_component(flat, candidate->component);

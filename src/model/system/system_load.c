@@ -61,19 +61,6 @@ static enum tutti_err system_build(struct tt_flat *flat)
     return flat->err;
 }
 
-/* FMUs, packages and tables go to the system in any case, so that it frees them. */
-static void system_take_files(struct tt_flat *flat)
-{
-    struct tt_system *system = flat->system;
-    system->fmus = flat->fmus.items;
-    system->fmu_count = (uint32_t)flat->fmus.count;
-    system->packages = flat->packages.items;
-    system->package_count = (uint32_t)flat->packages.count;
-    system->tables = flat->tables.items;
-    system->table_count = (uint32_t)flat->tables.count;
-    flat->fmus = flat->packages = flat->tables = (struct tt_vector){0};
-}
-
 static void flat_fini(struct tt_flat *flat)
 {
     for (uint32_t i = 0; i < flat->items.count; i++) {
@@ -140,7 +127,15 @@ enum tutti_err tt_system_load(struct tt_system **out, const struct tt_system_sou
     enum tutti_err err = system_build(&flat);
     if (findings)
         system_report_remaining(&reporter, &found, system);
-    system_take_files(&flat);
+
+    /* The system frees FMUs, packages and tables, also after an error. */
+    system->fmus = flat.fmus.items;
+    system->fmu_count = (uint32_t)flat.fmus.count;
+    system->packages = flat.packages.items;
+    system->package_count = (uint32_t)flat.packages.count;
+    system->tables = flat.tables.items;
+    system->table_count = (uint32_t)flat.tables.count;
+    flat.fmus = flat.packages = flat.tables = (struct tt_vector){0};
     flat_fini(&flat);
     if (err)
         tt_system_free(system);

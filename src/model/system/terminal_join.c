@@ -34,12 +34,6 @@ static enum tutti_err terminal_join_fail(const struct terminal_joining *joining,
     return tt_fail(TUTTI_ERR_ARGUMENT, "--connect %s: %s", joining->text, words);
 }
 
-static const struct tt_description *terminal_join_desc_of(const struct terminal_joining *joining,
-                                                          const struct terminal_plug *plug)
-{
-    return tt_flat_component(joining->flat, tt_flat_item(joining->flat, plug->item)->component)->fmu->desc;
-}
-
 static const char *terminal_join_name_of(const struct terminal_joining *joining, const struct terminal_plug *plug)
 {
     return tt_flat_path(joining->flat, plug->item, plug->terminal->path);
@@ -54,7 +48,8 @@ static const struct tt_var *terminal_join_var_of(const struct terminal_joining *
                                                  const struct terminal_plug *plug,
                                                  const struct tt_terminal_member *member)
 {
-    return &terminal_join_desc_of(joining, plug)->vars[member->variable];
+    const struct tt_flat_item *item = tt_flat_item(joining->flat, plug->item);
+    return &tt_flat_component(joining->flat, item->component)->fmu->desc->vars[member->variable];
 }
 
 static const char *terminal_join_path_of(const struct terminal_joining *joining, const struct terminal_plug *plug,
@@ -93,24 +88,19 @@ static bool is_source_node(const struct tt_flat *flat, const struct tt_flat_node
             node->kind != TUTTI_SSP_STRUCTURAL_PARAMETER);
 }
 
-static enum tutti_err terminal_join_negate(struct terminal_joining *joining, struct tt_flat_edge *edge)
-{
-    struct tt_ssp_transformation *transformation = tt_arena_alloc(&joining->flat->arena, sizeof *transformation);
-    if (!transformation)
-        return tt_fail_memory();
-    *transformation = (struct tt_ssp_transformation){.kind = TUTTI_SSP_LINEAR, .factor = -1};
-    edge->transformation = transformation;
-    return TUTTI_OK;
-}
-
 static enum tutti_err terminal_join_add_edge(struct terminal_joining *joining, uint32_t from, uint32_t to, bool negated)
 {
     struct tt_flat *flat = joining->flat;
     struct tt_flat_edge edge = {.text = joining->text,
                                 .from = {.node = from, .kind = tt_flat_node(flat, from)->kind},
                                 .to = {.node = to, .kind = tt_flat_node(flat, to)->kind}};
-    if (negated)
-        TRY(terminal_join_negate(joining, &edge));
+    if (negated) {
+        struct tt_ssp_transformation *transformation = tt_arena_alloc(&flat->arena, sizeof *transformation);
+        if (!transformation)
+            return tt_fail_memory();
+        *transformation = (struct tt_ssp_transformation){.kind = TUTTI_SSP_LINEAR, .factor = -1};
+        edge.transformation = transformation;
+    }
     joining->joined++;
     return tt_edges_add(flat, &edge);
 }

@@ -573,20 +573,16 @@ void tt_trajectory_bind(struct tt_trajectory *tr, size_t column, void *slot)
     tr->slots[column] = slot;
 }
 
-/* T3: moves `row` to the last row with time <= t (0 if there is none). */
-static void trajectory_seek(struct trajectory_source *source, double t)
-{
-    while (source->row > 0 && source->times[source->row] > t)
-        source->row--;
-    while (source->row + 1 < source->rows && source->times[source->row + 1] <= t)
-        source->row++;
-}
-
 /* The rows that t lies between, left <= right, and how far on the way it is. At a jump, or where a row begins: after it,
  * left is the last row at t; before it, right is the first row at t. */
 static double trajectory_locate(struct trajectory_source *source, double t, bool after, size_t *left, size_t *right)
 {
-    trajectory_seek(source, t);
+    /* T3: moves `row` to the last row with time <= t (0 if there is none). */
+    while (source->row > 0 && source->times[source->row] > t)
+        source->row--;
+    while (source->row + 1 < source->rows && source->times[source->row + 1] <= t)
+        source->row++;
+
     *left = source->row;
     *right = source->row;
     if (t < source->times[0])

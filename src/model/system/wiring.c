@@ -221,17 +221,6 @@ static enum tutti_err wiring_value_through(struct tt_flat *flat, struct tt_flat_
     return TUTTI_OK;
 }
 
-/* What a connector is given, and what comes to it from an FMU: the latter counts. */
-static void warn_unused(struct tt_flat *flat, const struct tt_flat_node *node, const struct tt_flat_value *given)
-{
-    bool output = node->kind != TUTTI_SSP_INPUT && node->kind != TUTTI_SSP_PARAMETER &&
-                  node->kind != TUTTI_SSP_STRUCTURAL_PARAMETER;
-    if (given && output && node->feed_count > 0)
-        tt_start_values_report(flat, given, TUTTI_FINDING_WARNING,
-                               "'%s' has its values from inside; the one given is not used",
-                               tt_flat_path(flat, node->item, node->name));
-}
-
 static enum tutti_err wiring_finish_node(struct tt_flat *flat, struct tt_flat_node *node)
 {
     const struct tt_flat_value *given = node->value;
@@ -246,7 +235,14 @@ static enum tutti_err wiring_finish_node(struct tt_flat *flat, struct tt_flat_no
     }
     node->feed_count = flat->feeds.count - node->first_feed;
     node->state = DONE;
-    warn_unused(flat, node, given);
+
+    /* Values that come from an FMU have precedence over the start value of a connector. */
+    bool output = node->kind != TUTTI_SSP_INPUT && node->kind != TUTTI_SSP_PARAMETER &&
+                  node->kind != TUTTI_SSP_STRUCTURAL_PARAMETER;
+    if (given && output && node->feed_count > 0)
+        tt_start_values_report(flat, given, TUTTI_FINDING_WARNING,
+                               "'%s' has its values from inside; the one given is not used",
+                               tt_flat_path(flat, node->item, node->name));
     return flat->err;
 }
 
@@ -327,17 +323,12 @@ static int compare_arrivals(const void *a, const void *b)
     return order ? order : x->feed->edge < y->feed->edge ? -1 : x->feed->edge > y->feed->edge;
 }
 
-/* Values of the root's own outputs; inside of it they are destinations. */
-static bool wiring_is_output(const struct tt_flat_node *node)
-{
-    return node->component == TUTTI_NONE && node->item == 0 && !node->entry && node->edge_count > 0;
-}
-
 static enum tutti_err collect_arrivals(struct tt_flat *flat, struct tt_vector *arrivals)
 {
     for (uint32_t i = 0; i < flat->nodes.count; i++) {
         const struct tt_flat_node *node = tt_flat_node(flat, i);
-        bool output = wiring_is_output(node);
+        /* Values of the root's own outputs; inside the root they are destinations. */
+        bool output = node->component == TUTTI_NONE && node->item == 0 && !node->entry && node->edge_count > 0;
         if (node->component == TUTTI_NONE && !output)
             continue;
         for (size_t f = 0; f < node->feed_count; f++) {
@@ -474,12 +465,6 @@ static enum tutti_err pass_constant(struct tt_flat *flat, const struct arrival *
     return tt_start_values_add_candidate(flat, &value, arrival->component, arrival->variable, &element);
 }
 
-static bool wiring_same_end(const struct tt_end *a, const struct tt_end *b)
-{
-    return a->component == b->component && a->variable == b->variable &&
-           tt_setting_compare_indices(&a->element, &b->element) == 0;
-}
-
 static enum tutti_err wiring_emit_connection(struct tt_flat *flat, const struct arrival *arrival,
                                              struct tt_vector *connections)
 {
@@ -530,7 +515,9 @@ static enum tutti_err wiring_emit_connection(struct tt_flat *flat, const struct 
         connection->from.element = *feed->from;
     if (feed->to)
         connection->to.element = *feed->to;
-    connection->adds = before && wiring_same_end(&before->to, &connection->to);
+    connection->adds = before && before->to.component == connection->to.component &&
+                       before->to.variable == connection->to.variable &&
+                       tt_setting_compare_indices(&before->to.element, &connection->to.element) == 0;
     if (connection->adds && (from->look.type != TUTTI_TYPE_FLOAT64 || to->look.type != TUTTI_TYPE_FLOAT64)) {
         tt_edges_fail(flat, edge, "'%s' is a sum, and one of its terms or it itself is no Float64",
                       tt_flat_end_name(flat, &edge->to));
@@ -555,18 +542,6 @@ enum tutti_err tt_wiring_copy_unit(struct tt_flat *flat, const struct tt_unit_de
     copy->first_display = copy->displays = 0;
     *out = copy;
     return copy->name ? TUTTI_OK : tt_fail_memory();
-}
-
-static enum tutti_err wiring_make_port(struct tt_flat *flat, struct tt_flat_node *node, struct tt_port *port)
-{
-    const char *name = tt_flat_path(flat, node->item, node->name);
-    *port = (struct tt_port){.type = node->look.type,
-                             .table = tt_flat_item(flat, node->item)->table,
-                             .column = node->column,
-                             .file = node->file,
-                             .line = node->line};
-    port->name = tt_arena_copy_text(&flat->system->arena, name, strlen(name));
-    return port->name ? tt_wiring_copy_unit(flat, node->look.unit, &port->unit) : tt_fail_memory();
 }
 
 /* May the node be one of the root's connectors, or a column of a table? */
@@ -596,7 +571,17 @@ static enum tutti_err wiring_make_ports(struct tt_flat *flat, struct tt_end **en
         if (!wiring_may_be_port(node) || node->cursor == TUTTI_NONE)
             continue;
         node->cursor = *port_count;
-        TRY(wiring_make_port(flat, node, &(*ports)[(*port_count)++]));
+        struct tt_port *port = &(*ports)[(*port_count)++];
+        const char *name = tt_flat_path(flat, node->item, node->name);
+        *port = (struct tt_port){.type = node->look.type,
+                                 .table = tt_flat_item(flat, node->item)->table,
+                                 .column = node->column,
+                                 .file = node->file,
+                                 .line = node->line};
+        port->name = tt_arena_copy_text(&flat->system->arena, name, strlen(name));
+        if (!port->name)
+            return tt_fail_memory();
+        TRY(tt_wiring_copy_unit(flat, node->look.unit, &port->unit));
     }
     for (size_t i = 0; i < count; i++)
         ends[i]->variable = tt_flat_node(flat, ends[i]->variable)->cursor;
@@ -624,18 +609,6 @@ static enum tutti_err wiring_make_all_ports(struct tt_flat *flat)
     return err;
 }
 
-static enum tutti_err copy_connections(struct tt_system *system, const struct tt_vector *connections)
-{
-    struct tt_connection *copy = tt_arena_array(&system->arena, connections->count, sizeof *copy);
-    if (!copy)
-        return tt_fail_memory();
-    if (connections->count > 0)
-        memcpy(copy, connections->items, connections->count * sizeof *copy);
-    system->connections = copy;
-    system->connection_count = (uint32_t)connections->count;
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_wiring_build_connections(struct tt_flat *flat)
 {
     struct tt_vector arrivals = {0}, connections = {0};
@@ -646,10 +619,14 @@ enum tutti_err tt_wiring_build_connections(struct tt_flat *flat)
     for (size_t i = 0; i < arrivals.count && !err; i++)
         err = wiring_emit_connection(flat, (const struct arrival *)arrivals.items + i, &connections);
     err = err ? err : flat->err;
-    if (!err)
-        err = copy_connections(system, &connections);
-    if (!err)
-        err = wiring_make_all_ports(flat);
+    if (!err) {
+        struct tt_connection *copy = tt_arena_array(&system->arena, connections.count, sizeof *copy);
+        if (copy && connections.count > 0)
+            memcpy(copy, connections.items, connections.count * sizeof *copy);
+        system->connections = copy;
+        system->connection_count = copy ? (uint32_t)connections.count : 0;
+        err = copy ? wiring_make_all_ports(flat) : tt_fail_memory();
+    }
     tt_vector_fini(&arrivals);
     tt_vector_fini(&connections);
     return err;

@@ -77,15 +77,6 @@ static enum tutti_err hdf5_reader_read_variable(const struct tt_hdf5_reader *rea
     return err;
 }
 
-static enum tutti_err hdf5_reader_read_strings(const struct tt_hdf5_reader *reader, hid_t attribute, hid_t space,
-                                               hid_t type, char **texts, size_t count)
-{
-    if (count == 0)
-        return TUTTI_OK;
-    return H5Tis_variable_str(type) > 0 ? hdf5_reader_read_variable(reader, attribute, space, type, texts, count)
-                                        : hdf5_reader_read_fixed(reader, attribute, type, texts, count);
-}
-
 /* Attribute `name` of an object: *texts (NULL: there is none, or it holds no texts), of which there must be `count`. */
 static enum tutti_err hdf5_reader_read_texts(const struct tt_hdf5_reader *reader, hid_t object, const char *name,
                                              size_t count, char ***texts)
@@ -103,8 +94,12 @@ static enum tutti_err hdf5_reader_read_texts(const struct tt_hdf5_reader *reader
                                         reader->path, name, (long long)H5Sget_simple_extent_npoints(space), count);
     else if (H5Tget_class(type) == H5T_STRING) {
         *texts = calloc(count + 1, sizeof **texts);
-        err = *texts ? hdf5_reader_read_strings(reader, attribute, space, type, *texts, count)
-                     : tt_hdf5_module_host->fail_memory();
+        if (!*texts)
+            err = tt_hdf5_module_host->fail_memory();
+        else if (count > 0)
+            err = H5Tis_variable_str(type) > 0
+                      ? hdf5_reader_read_variable(reader, attribute, space, type, *texts, count)
+                      : hdf5_reader_read_fixed(reader, attribute, type, *texts, count);
     }
     if (space >= 0)
         H5Sclose(space);
@@ -175,15 +170,6 @@ static enum tutti_err hdf5_reader_get_chunk(const struct tt_hdf5_reader *reader,
     return err;
 }
 
-/* A few bytes can claim to be many rows, of which none was ever written. */
-static enum tutti_err hdf5_reader_check_rows(const struct tt_hdf5_reader *reader, hsize_t rows)
-{
-    if ((double)rows * 8 <= (double)H5Dget_storage_size(reader->time) * MOST_INFLATED + ANYHOW)
-        return TUTTI_OK;
-    return tt_hdf5_module_host->fail(TUTTI_ERR_LIMIT, "%s: it says that it has %llu rows, but has no bytes for them",
-                                     reader->path, (unsigned long long)rows);
-}
-
 static enum tutti_err check_datasets(struct tt_hdf5_reader *reader, struct tt_hdf5_content *content)
 {
     hsize_t rows, size[2], chunk[2], unused[2];
@@ -194,7 +180,13 @@ static enum tutti_err check_datasets(struct tt_hdf5_reader *reader, struct tt_hd
     if (size[1] > UINT32_MAX)
         return tt_hdf5_module_host->fail(TUTTI_ERR_LIMIT, "%s: too many variables", reader->path);
     rows = rows < size[0] ? rows : size[0]; /* while it is written, one grows after the other */
-    TRY(hdf5_reader_check_rows(reader, rows));
+
+    /* A few bytes can claim to be many rows, of which none was ever written. */
+    if ((double)rows * 8 > (double)H5Dget_storage_size(reader->time) * MOST_INFLATED + ANYHOW)
+        return tt_hdf5_module_host->fail(TUTTI_ERR_LIMIT,
+                                         "%s: it says that it has %llu rows, but has no bytes for them", reader->path,
+                                         (unsigned long long)rows);
+
     TRY(hdf5_reader_get_chunk(reader, reader->time, 1, unused));
     TRY(hdf5_reader_get_chunk(reader, reader->values, 2, chunk));
     content->rows = (size_t)rows;
@@ -205,20 +197,6 @@ static enum tutti_err check_datasets(struct tt_hdf5_reader *reader, struct tt_hd
 }
 
 /* ---- opening and closing */
-
-/* Ours are open to all while they grow. (To open for SWMR, as those of other writers need it, HDF5 tries for minutes if a file
- * is broken.) */
-static hid_t hdf5_reader_open_file(const char *path)
-{
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_file_locking(access, 0, 1);
-    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
-    if (file >= 0)
-        (void)tt_hdf5_module_descriptor(file);
-    return file;
-}
 
 static enum tutti_err check_is_local(const struct tt_hdf5_reader *reader, const char *name)
 {
@@ -233,7 +211,17 @@ static enum tutti_err check_is_local(const struct tt_hdf5_reader *reader, const 
 
 static enum tutti_err open_datasets(struct tt_hdf5_reader *reader)
 {
-    READ_TRY(reader->path, reader->file = hdf5_reader_open_file(reader->path));
+    /* Our files are open to all while they grow. (To open for SWMR, as files of other writers need it, HDF5 tries for
+     * minutes if a file is broken.) */
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_file_locking(access, 0, 1);
+    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+    reader->file = H5Fopen(reader->path, H5F_ACC_RDONLY, access);
+    H5Pclose(access);
+    if (reader->file >= 0)
+        (void)tt_hdf5_module_descriptor(reader->file);
+    READ_TRY(reader->path, reader->file);
+
     TRY(check_is_local(reader, "time"));
     TRY(check_is_local(reader, "values"));
     reader->time = H5Dopen2(reader->file, "time", H5P_DEFAULT);
@@ -323,14 +311,6 @@ enum tutti_err tt_hdf5_reader_read(struct tt_hdf5_reader *reader, size_t row, si
 /* HDF5 checks sums of most that is in a file, but not of its heap of strings, and up to 1.14 takes what stands there on trust: a
  * broken one ends in a fault or in a loop without end (H5HG_read). So a copy of this process reads the strings first. */
 
-/* How long the copy may compute: a hundred thousand names, of 10 MB, take a fifth of a second. */
-static rlim_t trial_seconds(const char *path)
-{
-    struct stat st = {0};
-    stat(path, &st);
-    return 1 + (rlim_t)st.st_size / (16 << 20);
-}
-
 static _Noreturn void try_in_child(const char *path)
 {
     static const int ends[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU, SIGTERM, SIGINT};
@@ -339,7 +319,11 @@ static _Noreturn void try_in_child(const char *path)
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         signal(ends[i], SIG_DFL); /* no handler is to run */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    rlim_t seconds = trial_seconds(path);
+
+    /* The time that the copy may compute: a hundred thousand names, of 10 MB, take a fifth of a second. */
+    struct stat st = {0};
+    stat(path, &st);
+    rlim_t seconds = 1 + (rlim_t)st.st_size / (16 << 20);
     setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds + 1});
     (void)!tt_hdf5_reader_new(&reader, path, &content); /* a failure is told by who asks for it again */
     for (;;)

@@ -84,12 +84,6 @@ static const double *hdf5_writer_gather(struct tt_hdf5_writer *writer, size_t ch
     return writer->rectangle;
 }
 
-static bool hdf5_writer_is_at(const struct tt_hdf5_writer *writer, haddr_t place, size_t size)
-{
-    return pread(writer->fd, writer->copy, size, (off_t)place) == (ssize_t)size &&
-           memcmp(writer->copy, writer->rectangle, size) == 0;
-}
-
 /* Where the chunk is that was just written as it is. HDF5 takes room at the end of the file: there it is, if that moved by the
  * chunk's size and no further (for the index, too), and the chunk is there. HDF5's own answer takes the longer, the more chunks
  * there are. */
@@ -102,7 +96,12 @@ static enum tutti_err find_chunk(struct tt_hdf5_writer *writer, size_t chunk, hi
     haddr_t end;
     WRITE_TRY(writer->path, H5Fget_eoa(writer->file, &end));
     writer->places[chunk] = end_before;
-    if (end != end_before + size || !hdf5_writer_is_at(writer, end_before, size))
+
+    /* The chunk is usually the last thing in the file. */
+    bool is_last = end == end_before + size &&
+                   pread(writer->fd, writer->copy, size, (off_t)end_before) == (ssize_t)size &&
+                   memcmp(writer->copy, writer->rectangle, size) == 0;
+    if (!is_last)
         WRITE_TRY(writer->path,
                   H5Dget_chunk_info_by_coord(dataset, coordinates, &mask, &writer->places[chunk], &stored));
     return TUTTI_OK;
@@ -355,19 +354,6 @@ static herr_t hdf5_writer_put_texts(hid_t object, const struct tt_hdf5_texts *te
     return failed;
 }
 
-/* How a dataset is stored. A row that were visible and not written would be NaN. */
-static hid_t hdf5_writer_storage(int rank, const hsize_t *chunk)
-{
-    static const double nothing = NAN;
-    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(list, rank, chunk);
-    H5Pset_shuffle(list);
-    H5Pset_deflate(list, 1);
-    H5Pset_fill_value(list, H5T_NATIVE_DOUBLE, &nothing);
-    H5Pset_obj_track_times(list, 0);
-    return list;
-}
-
 hid_t tt_hdf5_writer_dataset_access(void)
 {
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
@@ -379,8 +365,15 @@ hid_t tt_hdf5_writer_dataset_access(void)
 static hid_t hdf5_writer_make_dataset(hid_t file, const char *name, int rank, hsize_t columns, const hsize_t *chunk)
 {
     const hsize_t now[] = {0, columns}, most[] = {H5S_UNLIMITED, columns ? columns : H5S_UNLIMITED};
-    hid_t list = hdf5_writer_storage(rank, chunk), access = tt_hdf5_writer_dataset_access(),
-          space = H5Screate_simple(rank, now, most);
+    static const double nothing = NAN; /* of a row that is visible and not written */
+    hid_t list = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(list, rank, chunk);
+    H5Pset_shuffle(list);
+    H5Pset_deflate(list, 1);
+    H5Pset_fill_value(list, H5T_NATIVE_DOUBLE, &nothing);
+    H5Pset_obj_track_times(list, 0);
+
+    hid_t access = tt_hdf5_writer_dataset_access(), space = H5Screate_simple(rank, now, most);
     hid_t dataset = H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, list, access);
     H5Sclose(space);
     H5Pclose(access);
@@ -470,14 +463,6 @@ void tt_hdf5_writer_free_packer(struct tt_hdf5_packer *packer)
     free(packer);
 }
 
-static void shuffle_bytes(unsigned char *planes, const double *numbers, size_t count)
-{
-    const unsigned char *bytes = (const unsigned char *)numbers;
-    for (size_t p = 0; p < PLANES; p++)
-        for (size_t i = 0; i < count; i++)
-            planes[p * count + i] = bytes[PLANES * i + p];
-}
-
 /* Is it worth a try? Of bytes by chance, two are equal once in 256 times. Here, of samples, either some bytes are more frequent
  * (by the sum of squares, twice as much as chance has it), or many are as the one before in their column. */
 static bool plane_is_compressible(const unsigned char *plane, size_t count, size_t width)
@@ -509,7 +494,11 @@ size_t tt_hdf5_writer_pack(struct tt_hdf5_packer *packer, const double *numbers,
                            const void **bytes)
 {
     z_stream *stream = &packer->stream;
-    shuffle_bytes(packer->planes, numbers, count);
+    const unsigned char *raw = (const unsigned char *)numbers;
+    for (size_t p = 0; p < PLANES; p++)
+        for (size_t i = 0; i < count; i++)
+            packer->planes[p * count + i] = raw[PLANES * i + p];
+
     deflateReset(stream);
     stream->next_out = packer->packed;
     stream->avail_out = (uInt)(count * sizeof(double) - 1);
@@ -541,14 +530,6 @@ enum tutti_err tt_hdf5_writer_recover(const char *path)
     return error ? tt_hdf5_module_host->fail_write(path, error) : TUTTI_OK;
 }
 
-static hid_t hdf5_writer_open_existing(const char *path)
-{
-    hid_t access = tt_hdf5_writer_file_access();
-    hid_t file = H5Fopen(path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
-    H5Pclose(access);
-    return file;
-}
-
 static hid_t open_dataset(hid_t file, const char *name)
 {
     hid_t access = tt_hdf5_writer_dataset_access(), dataset = H5Dopen2(file, name, access);
@@ -559,7 +540,10 @@ static hid_t open_dataset(hid_t file, const char *name)
 enum tutti_err tt_hdf5_writer_reopen_file(struct tt_hdf5_writer *writer, size_t rows)
 {
     const hsize_t size[] = {rows, writer->count};
-    WRITE_TRY(writer->path, writer->file = hdf5_writer_open_existing(writer->path));
+    hid_t access = tt_hdf5_writer_file_access();
+    writer->file = H5Fopen(writer->path, H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE, access);
+    H5Pclose(access);
+    WRITE_TRY(writer->path, writer->file);
     WRITE_TRY(writer->path, writer->time = open_dataset(writer->file, "time"));
     WRITE_TRY(writer->path, writer->values = open_dataset(writer->file, "values"));
     TRY(tt_hdf5_writer_defer_metadata(writer));
