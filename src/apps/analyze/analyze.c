@@ -80,28 +80,23 @@ static enum tutti_err find_loops(struct analyzer *analyst)
     return TUTTI_OK;
 }
 
-static bool is_in_loop(const struct tt_structure *structure, uint32_t node)
-{
-    uint32_t c = structure->scc.of[node];
-    return structure->scc.first[c + 1] - structure->scc.first[c] > 1;
-}
-
-static bool analyze_same_indices(const struct tt_indices *a, const struct tt_indices *b)
-{
-    return a->count == b->count && memcmp(a->index, b->index, a->count * sizeof *a->index) == 0;
-}
-
 /* Do connections bring all that is set here? Where only elements of an array are connected, others keep their values. */
 static bool analyze_is_replaced(const struct tt_job *job, uint32_t component, const struct tt_setting *setting)
 {
     uint32_t node = tt_structure_find(&job->structure, component, setting->variable, false), count;
-    if (node == TUTTI_NONE || is_in_loop(&job->structure, node))
+    if (node == TUTTI_NONE)
+        return false;
+    uint32_t loop = job->structure.scc.of[node];
+    if (job->structure.scc.first[loop + 1] - job->structure.scc.first[loop] > 1)
         return false;
     const struct tt_connection *connections =
         tt_system_connections_to(job->system, component, setting->variable, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (connections[i].to.element.count == 0 || analyze_same_indices(&connections[i].to.element, &setting->element))
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tt_indices *to = &connections[i].to.element, *set = &setting->element;
+        if (to->count == 0 ||
+            (to->count == set->count && memcmp(to->index, set->index, to->count * sizeof *to->index) == 0))
             return true;
+    }
     return false;
 }
 
@@ -176,14 +171,6 @@ static void analyze_summarise(struct analyzer *analyst)
     fill_stability_table(analysis);
 }
 
-/* Up to where a run would leave the initialisation. */
-static enum tutti_err analyze_initialise(struct analyzer *analyst, struct tt_sim *master)
-{
-    TRY(tt_rank_open(master->rank));
-    TRY(tt_init_compute(master->rank));
-    return analyze_examine_system(analyst, master);
-}
-
 /* Beyond it: units have states then. What cannot be said is no failure of the system. */
 static void analyze_examine_step(struct analyzer *analyst, struct tt_sim *master)
 {
@@ -212,7 +199,14 @@ static void examine_start(struct analyzer *analyst, const struct tt_job *job)
                            .moves_inputs = tt_choose_may_extrapolate_inputs(job),
                            .controls_one = tt_choose_may_control_single(job)};
     struct tt_sim master = {.rank = &rank};
-    if (analyze_initialise(analyst, &master) != TUTTI_OK) {
+
+    /* the steps that a run takes up to the end of the initialisation */
+    enum tutti_err err = tt_rank_open(&rank);
+    if (!err)
+        err = tt_init_compute(&rank);
+    if (!err)
+        err = analyze_examine_system(analyst, &master);
+    if (err) {
         snprintf(analyst->failure, sizeof analyst->failure, "%s", tutti_err_message());
         analyst->analysis.initialised = analyst->analysis.chosen = false;
     }

@@ -596,17 +596,14 @@ void tt_coupled_linear_free_cs(struct tt_cs_linear *own)
     tt_me_model_axis_fini(&own->outputs);
 }
 
-static double linear_collection_short_step(const struct tt_rank *rank)
-{
-    return fmax(1e-8 * rank->times.step, 1e-10 * fmax(fabs(rank->t), rank->span)); /* states do not move in it */
-}
-
 static enum tutti_err linearize_collected_unit(struct tt_linear_collection *c, uint32_t m)
 {
     struct tt_unit *unit = c->rank->units[m];
     struct tt_linear *linear = NULL;
     unsigned all = TUTTI_WANT_A | TUTTI_WANT_B | TUTTI_WANT_C | TUTTI_WANT_D | TUTTI_WANT_VALUES;
-    struct tt_cs_moment moment = {c->rank->t, linear_collection_short_step(c->rank), c->rank->times.stop};
+    /* a step so short that states do not move in it */
+    double step = fmax(1e-8 * c->rank->times.step, 1e-10 * fmax(fabs(c->rank->t), c->rank->span));
+    struct tt_cs_moment moment = {c->rank->t, step, c->rank->times.stop};
     if (unit->kind->linearize) {
         TRY(unit->kind->linearize(unit, all, &linear));
     } else if (unit->kind->interface == TUTTI_CS) {

@@ -140,16 +140,6 @@ static enum tutti_err check_all_finite(const char *who, const struct tutti_linea
     return linearize_check_finite(who, out->time, &out->d, "D", "", out->output_names, out->input_names);
 }
 
-/* Computed eigenvalues are those of A + E. Golub, Van Loan, Matrix Computations (4th ed.), section 7.5.6: the QR
- * iteration has |E| of about the rounding times |A|, here of the balanced A, and grows with n at most. Differences of
- * second order have errors of their own, of the rounding to the power of 2/3 (Nocedal, Wright, Numerical Optimization,
- * section 8.1); ten times that leaves room for functions that are not as smooth as one wishes. */
-static double eigenvalue_margin(const struct tutti_linearization *out, double norm)
-{
-    double relative = (double)out->state_count * DBL_EPSILON;
-    return norm * (out->exact ? relative : fmax(relative, 10 * pow(DBL_EPSILON, 2.0 / 3)));
-}
-
 static enum tutti_err analyse_eigenvalues(struct visitor *visitor)
 {
     struct tutti_linearization *out = visitor->out;
@@ -172,7 +162,13 @@ static enum tutti_err analyse_eigenvalues(struct visitor *visitor)
     out->eigenvalues_re = re;
     out->eigenvalues_im = im;
     out->eigenvalue_count = n;
-    out->margin = eigenvalue_margin(out, norm);
+
+    /* Computed eigenvalues are those of A + E. Golub, Van Loan, Matrix Computations (4th ed.), section 7.5.6: the QR
+     * iteration has |E| of about the rounding times |A|, here of the balanced A, and grows with n at most. Differences
+     * of second order have errors of the rounding to the power of 2/3 (Nocedal, Wright, Numerical Optimization, section
+     * 8.1); ten times that leaves room for functions that are less smooth. */
+    double relative = (double)n * DBL_EPSILON;
+    out->margin = norm * (out->exact ? relative : fmax(relative, 10 * pow(DBL_EPSILON, 2.0 / 3)));
     if (n > 0)
         out->stability = re[0] > out->margin ? TUTTI_UNSTABLE : re[0] < -out->margin ? TUTTI_STABLE : TUTTI_MARGINAL;
     return TUTTI_OK;

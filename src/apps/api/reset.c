@@ -143,13 +143,6 @@ static uint32_t find_reset_difference(const struct tt_description *desc, const s
     return TUTTI_NONE;
 }
 
-static void reset_warn(const struct tt_job *job, const struct tt_component *component, const char *what)
-{
-    tt_log(job->options.log, TUTTI_LOG_WARNING, component->name,
-           "%s: after a reset the FMU is not as new (%s): it is instantiated anew for every run", component->fmu->path,
-           what);
-}
-
 static void reset_check_component(const struct tt_job *job, uint32_t c, const struct reset_values *fresh,
                                   const struct reset_values *again)
 {
@@ -162,7 +155,10 @@ static void reset_check_component(const struct tt_job *job, uint32_t c, const st
     bool well = !fresh->refused && !again->refused && other == TUTTI_NONE;
     library->resets = well ? TUTTI_RESETS_WELL : TUTTI_RESETS_BADLY;
     if (!well)
-        reset_warn(job, component, other == TUTTI_NONE ? "it does not tell all its variables" : desc->vars[other].name);
+        tt_log(job->options.log, TUTTI_LOG_WARNING, component->name,
+               "%s: after a reset the FMU is not as new (%s): it is instantiated anew for every run",
+               component->fmu->path,
+               other == TUTTI_NONE ? "it does not tell all its variables" : desc->vars[other].name);
 }
 
 /* A unit that fails on an instance that was reset, and not on a new one: it need not be its own fault. */

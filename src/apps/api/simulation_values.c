@@ -180,13 +180,6 @@ static enum tutti_err simulation_values_handle(struct tutti_simulation *simulati
     return TUTTI_OK;
 }
 
-/* As its description has it. */
-static double declared_start(const struct tt_var *var)
-{
-    const struct tt_column column = {.type = (enum tt_type)var->type, .negated = var->negated, .value = var->start};
-    return var->start && var->start_count > 0 ? tt_recorder_column_number(&column) : NAN;
-}
-
 enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, size_t variable,
                                          struct tutti_variable *out)
 {
@@ -195,6 +188,7 @@ enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, si
     const struct tt_description *desc = simulation->job.system->components[handle->component].fmu->desc;
     const struct tt_var *var = &desc->vars[handle->variable];
     bool single = var->dimension_count == 0 || handle->element.count > 0;
+    const struct tt_column start = {.type = (enum tt_type)var->type, .negated = var->negated, .value = var->start};
     *out = (struct tutti_variable){
         .name = handle->name,
         .unit = var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name,
@@ -202,7 +196,7 @@ enum tutti_err tutti_simulation_describe(struct tutti_simulation *simulation, si
         .type = tt_type_name((enum tt_type)var->type),
         .causality = tt_description_causality_name((enum tt_causality)var->causality),
         .variability = tt_description_variability_name((enum tt_variability)var->variability),
-        .start = declared_start(var),
+        .start = var->start && var->start_count > 0 ? tt_recorder_column_number(&start) : NAN,
         .minimum = var->bounds ? var->bounds->min : -INFINITY,
         .maximum = var->bounds ? var->bounds->max : INFINITY,
         .nominal = var->bounds ? var->bounds->nominal : 1,

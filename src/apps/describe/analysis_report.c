@@ -14,18 +14,14 @@ static json_t *analysis_report_end_json(const struct tt_system *system, const st
     return tt_json_text(tt_system_name(system, end, name, sizeof name));
 }
 
-static json_t *node_json(const struct tt_structure *structure, uint32_t node)
-{
-    const struct tt_structure_node *n = &structure->nodes[node];
-    return analysis_report_end_json(structure->system,
-                                    &(struct tt_end){.component = n->component, .variable = n->variable});
-}
-
 static json_t *analysis_report_names_json(const struct tt_structure *structure, const uint32_t *nodes, uint32_t count)
 {
     json_t *list = json_array();
-    for (uint32_t i = 0; i < count; i++)
-        tt_json_append(&list, node_json(structure, nodes[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct tt_structure_node *node = &structure->nodes[nodes[i]];
+        const struct tt_end end = {.component = node->component, .variable = node->variable};
+        tt_json_append(&list, analysis_report_end_json(structure->system, &end));
+    }
     return list;
 }
 

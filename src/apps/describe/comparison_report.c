@@ -47,11 +47,6 @@ static enum tutti_err comparison_report_read_options(struct tt_compare_options *
 
 /* ---- as JSON ---- */
 
-static json_t *json_text_or_null(const char *text)
-{
-    return text ? tt_json_text(text) : json_null();
-}
-
 static json_t *comparison_report_names_json(const char *const *names, size_t count)
 {
     json_t *json = json_array();
@@ -71,14 +66,14 @@ static json_t *variables_json(const struct tt_comparison *comparison)
     for (size_t i = 0; i < comparison->count; i++) {
         const struct tt_compared_variable *variable = &comparison->variables[i];
         const struct tt_distance *worst = &variable->worst;
-        tt_json_append(&json,
-                       json_pack("{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
-                                 tt_json_text(variable->name), "unit", json_text_or_null(variable->unit), "agrees",
-                                 variable->agrees, "held", variable->held, "error", tt_json_number(worst->error),
-                                 "allowed", tt_json_number(worst->allowed), "share", tt_json_number(worst->share),
-                                 "time", tt_json_number(worst->time), "result",
-                                 comparison_value_json(variable->result_text, worst->result), "reference",
-                                 comparison_value_json(variable->reference_text, worst->reference)));
+        tt_json_append(&json, json_pack("{s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:o}", "name",
+                                        tt_json_text(variable->name), "unit",
+                                        variable->unit ? tt_json_text(variable->unit) : json_null(), "agrees",
+                                        variable->agrees, "held", variable->held, "error", tt_json_number(worst->error),
+                                        "allowed", tt_json_number(worst->allowed), "share",
+                                        tt_json_number(worst->share), "time", tt_json_number(worst->time), "result",
+                                        comparison_value_json(variable->result_text, worst->result), "reference",
+                                        comparison_value_json(variable->reference_text, worst->reference)));
     }
     return json;
 }

@@ -42,13 +42,6 @@ static enum tutti_err system_graph_analyse(struct tt_system_graph *graph)
     return TUTTI_OK;
 }
 
-static void system_graph_fini(struct tt_system_graph *graph)
-{
-    free(graph->loop_of);
-    tt_eval_order_fini(&graph->order);
-    tt_structure_fini(&graph->structure);
-}
-
 /* ---- forms ---- */
 
 static enum tutti_err system_graph_write_text(char **text, const struct tt_system_graph *graph,
@@ -143,7 +136,9 @@ enum tutti_err tutti_tell_graph(char **text, const struct tutti_run_options *opt
         err = system_graph_analyse(&graph);
     if (!err)
         err = forms[i].tell(text, &graph);
-    system_graph_fini(&graph);
+    free(graph.loop_of);
+    tt_eval_order_fini(&graph.order);
+    tt_structure_fini(&graph.structure);
     tt_system_free(system);
     return err;
 }

@@ -412,22 +412,17 @@ static bool has_equations(const struct tt_description *desc)
     return true;
 }
 
-/* Does a file, a formula or the master itself feed inputs? These are no equations of units. */
-static bool exposed_states_has_external_inputs(const struct tt_job *job)
-{
-    return tt_job_drives_inputs(job) || job->system->fed_count > 0;
-}
-
-static bool may_couple_strongly(const struct tutti_run_options *options)
-{
-    return (!options->coupling || strcmp(options->coupling, "auto") == 0 || strcmp(options->coupling, "strong") == 0) &&
-           !options->correct && !options->smooth;
-}
-
 static enum tutti_err supports_model_exchange(const struct tt_job *job, bool *is)
 {
     const struct tt_system *system = job->system;
-    *is = !tt_system_is_alone(system) && !exposed_states_has_external_inputs(job) && may_couple_strongly(&job->options);
+    const struct tutti_run_options *options = &job->options;
+
+    /* inputs that a file, a formula or the master itself feeds are no equations of units */
+    bool fed = tt_job_drives_inputs(job) || system->fed_count > 0;
+    bool strong =
+        (!options->coupling || strcmp(options->coupling, "auto") == 0 || strcmp(options->coupling, "strong") == 0) &&
+        !options->correct && !options->smooth;
+    *is = !tt_system_is_alone(system) && !fed && strong;
     for (uint32_t c = 0; c < system->component_count && *is; c++) {
         const struct tt_unit_kind *kind;
         double step;

@@ -435,11 +435,6 @@ static enum tutti_err pack_xml_add_unknown(struct pack_xml_writer *writer, struc
     return TUTTI_OK;
 }
 
-static bool pack_xml_is_output(const struct tt_exposed *exposed)
-{
-    return exposed->row.role == TUTTI_PACKED_OUTPUT && !exposed->local;
-}
-
 /* FMI 2.0 has lists of them; FMI 3.0 has them one after the other, indicators last. */
 static enum tutti_err pack_xml_add_structure(struct pack_xml_writer *writer, struct tt_tree_node *root)
 {
@@ -447,7 +442,7 @@ static enum tutti_err pack_xml_add_structure(struct pack_xml_writer *writer, str
     bool newer = writer->description->fmi == 3, any = false;
     struct tt_tree_node *node = pack_xml_add_node(writer, root, "ModelStructure"), *within = NULL;
     for (size_t i = 0; i < list->count; i++) {
-        if (!pack_xml_is_output(&list->items[i]))
+        if (list->items[i].row.role != TUTTI_PACKED_OUTPUT || list->items[i].local)
             continue;
         within = within ? within : newer ? node : pack_xml_add_node(writer, node, "Outputs");
         TRY(pack_xml_add_unknown(writer, within, newer ? "Output" : "Unknown", i));

@@ -114,12 +114,6 @@ void tt_packed_table_fini(struct tt_packed_table *table)
     *table = (struct tt_packed_table){0};
 }
 
-static void write_bytes(struct tt_text *text, const struct tt_bytes *bytes)
-{
-    for (size_t i = 0; i < bytes->size; i++)
-        tt_text_printf(text, "%02x", ((const unsigned char *)bytes->data)[i]);
-}
-
 void tt_packed_table_write_value(struct tt_text *text, enum tt_type type, const void *value)
 {
     char digits[64];
@@ -138,7 +132,12 @@ void tt_packed_table_write_value(struct tt_text *text, enum tt_type type, const 
     case TUTTI_TYPE_UINT64: length = tt_number_write_uint(digits, *(const uint64_t *)value); break;
     case TUTTI_TYPE_BOOLEAN: tt_text_append(text, *(const bool *)value ? "true" : "false"); return;
     case TUTTI_TYPE_STRING: tt_text_append(text, *(const char *const *)value); return;
-    case TUTTI_TYPE_BINARY: write_bytes(text, value); return;
+    case TUTTI_TYPE_BINARY: {
+        const struct tt_bytes *bytes = value;
+        for (size_t i = 0; i < bytes->size; i++)
+            tt_text_printf(text, "%02x", ((const unsigned char *)bytes->data)[i]);
+        return;
+    }
     case TUTTI_TYPE_CLOCK: return; /* tutti pack exposes none */
     }
     tt_text_append_n(text, digits, length);

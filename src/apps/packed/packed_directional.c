@@ -152,12 +152,6 @@ static enum tutti_err packed_directional_reject(const struct tt_packed *packed, 
 
 /* ---- through the system ---- */
 
-static void packed_directional_add_seed(struct tt_packed_directional *own, enum directional_value_kind where,
-                                        size_t place, double value)
-{
-    *(where == STATE ? &own->states[place] : &own->inputs[place]) += value;
-}
-
 static enum tutti_err scatter_seed(struct tt_packed *packed, const struct tt_directional_side *knowns,
                                    const double *seed)
 {
@@ -174,9 +168,9 @@ static enum tutti_err scatter_seed(struct tt_packed *packed, const struct tt_dir
             enum directional_value_kind where = find_value_place(packed, &variable->ends[e], true, &place);
             if (where == NOWHERE)
                 return packed_directional_reject(packed, reference, true);
+            double *sums = where == STATE ? &own->states[place] : &own->inputs[place];
             for (size_t n = 0; n < variable->size; n++)
-                packed_directional_add_seed(own, where, place + n,
-                                            packed_directional_unit_factor(packed, &variable->ends[e]) * seed[n]);
+                sums[n] += packed_directional_unit_factor(packed, &variable->ends[e]) * seed[n];
         }
         seed += variable->size;
     }

@@ -63,12 +63,6 @@ static void packed_close_simulation(struct tt_packed *packed)
     packed->started = false;
 }
 
-static void clear_start_values(struct tt_packed *packed)
-{
-    for (size_t i = 0; packed->variables && i < packed->table.count; i++)
-        packed->variables[i].given = false;
-}
-
 void tt_packed_free(struct tt_packed *packed)
 {
     if (!packed)
@@ -350,7 +344,8 @@ enum tutti_err tt_packed_terminate(struct tt_packed *packed)
 void tt_packed_reset(struct tt_packed *packed)
 {
     packed_close_simulation(packed);
-    clear_start_values(packed);
+    for (size_t i = 0; packed->variables && i < packed->table.count; i++)
+        packed->variables[i].given = false;
     packed->stage = TUTTI_PACKED_MADE;
     packed->in_event_mode = false;
     packed->has_start = packed->has_stop = packed->has_tolerance = false;

@@ -48,14 +48,6 @@ enum tutti_err tt_packed_save(struct tt_packed *packed, void **out)
     return err;
 }
 
-/* An importer may begin with a state, and not initialise the instance. */
-static enum tutti_err ensure_running(struct tt_packed *packed)
-{
-    if (packed->stage == TUTTI_PACKED_MADE)
-        TRY(tt_packed_initialise(packed));
-    return packed->stage == TUTTI_PACKED_INITIALISING ? tt_packed_start(packed) : TUTTI_OK;
-}
-
 enum tutti_err tt_packed_restore(struct tt_packed *packed, const void *from)
 {
     const struct packed_state *state = from;
@@ -191,7 +183,13 @@ enum tutti_err tt_packed_deserialise(struct tt_packed *packed, struct tt_bytes b
     struct tt_byte_reader in = tt_bytes_get_begin(bytes);
     TRY(read_state_origin(packed, &in, &modes));
     point.data = tt_bytes_get_block(&in, &point.size);
-    TRY(ensure_running(packed));
+
+    /* An importer may begin with a state, and not initialise the instance. */
+    if (packed->stage == TUTTI_PACKED_MADE)
+        TRY(tt_packed_initialise(packed));
+    if (packed->stage == TUTTI_PACKED_INITIALISING)
+        TRY(tt_packed_start(packed));
+
     TRY(tt_packed_save(packed, &here));
     enum tutti_err err = tt_simulation_unpack(packed->simulation, point);
     if (!err && packed->equations)

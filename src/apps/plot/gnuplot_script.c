@@ -74,12 +74,6 @@ static void gnuplot_script_print_point(FILE *out, double x, double y)
     fprintf(out, "%.10g %.10g\n", x, y);
 }
 
-/* Points with a gap on either side are no line: they are drawn as dots. */
-static bool gnuplot_script_is_isolated_point(const struct tt_plot_line *line, size_t i)
-{
-    return !isnan(line->x[i]) && (i == 0 || isnan(line->x[i - 1])) && (i + 1 == line->count || isnan(line->x[i + 1]));
-}
-
 static void gnuplot_script_write_line(FILE *out, size_t number, const struct tt_plot_line *line, const bool *left_out)
 {
     fprintf(out, "$line%zu << END\n", number);
@@ -125,16 +119,19 @@ static size_t write_jumps(FILE *out, const struct tt_plot_panel *panel, size_t n
     return count;
 }
 
-/* Returns how many dots there are. */
+/* Points with a gap on either side are no line: they are drawn as dots. Returns the number of dots. */
 static size_t write_dots(FILE *out, size_t number, const struct tt_plot_line *line)
 {
     size_t count = 0;
-    for (size_t i = 0; i < line->count; i++)
-        if (gnuplot_script_is_isolated_point(line, i)) {
-            if (count++ == 0)
-                fprintf(out, "$dots%zu << END\n", number);
-            gnuplot_script_print_point(out, line->x[i], line->y[i]);
-        }
+    for (size_t i = 0; i < line->count; i++) {
+        bool gap_before = i == 0 || isnan(line->x[i - 1]);
+        bool gap_after = i + 1 == line->count || isnan(line->x[i + 1]);
+        if (isnan(line->x[i]) || !gap_before || !gap_after)
+            continue;
+        if (count++ == 0)
+            fprintf(out, "$dots%zu << END\n", number);
+        gnuplot_script_print_point(out, line->x[i], line->y[i]);
+    }
     if (count > 0)
         fputs("END\n", out);
     return count;

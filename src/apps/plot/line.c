@@ -311,11 +311,6 @@ static bool raster_draw(struct raster *raster, double x0, double y0, double x1, 
     return fresh;
 }
 
-static bool plot_line_is_near(const struct raster *raster, double x0, double y0, double x1, double y1)
-{
-    return fabs(x1 - x0) < raster->span[0] / (2 * CELLS) && fabs(y1 - y0) < raster->span[1] / (2 * CELLS);
-}
-
 static void add_phase_jump(struct tt_plot_curve_data *out, double x0, double y0, double x1, double y1)
 {
     tt_plot_line_interrupt(&out->line);
@@ -339,8 +334,9 @@ static void thin_phase(struct tt_plot_curve_data *out, struct raster *raster, co
         }
         bool jump = last != SIZE_MAX && t[i] == t[i - 1] && (x[i] != x[i - 1] || y[i] != y[i - 1]);
         if (!jump && last != SIZE_MAX && count > FEW && i + 1 < count && t[i] != t[i + 1] &&
-            plot_line_is_near(raster, x[last], y[last], x[i], y[i]))
-            continue;
+            fabs(x[i] - x[last]) < raster->span[0] / (2 * CELLS) &&
+            fabs(y[i] - y[last]) < raster->span[1] / (2 * CELLS))
+            continue; /* less than half a cell from the pen */
         size_t from = last == SIZE_MAX ? i : last;
         bool fresh = raster_draw(raster, x[from], y[from], x[i], y[i]) || count <= FEW || last == SIZE_MAX;
         if (jump && fresh)

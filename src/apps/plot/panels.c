@@ -296,27 +296,18 @@ static void panel_groups_extent(const struct tt_plot *plot, const struct tt_plot
             tt_plot_line_curve_extent(trace->data[r], plot->start, plot->stop, low, high);
 }
 
-static bool is_constant_trace(const struct tt_plot *plot, const struct tt_plot_trace *trace)
-{
-    double low, high;
-    panel_groups_extent(plot, trace, &low, &high);
-    return !(low < high);
-}
-
-static double panel_groups_size(const struct tt_plot *plot, const struct tt_plot_trace *trace)
-{
-    double low, high;
-    panel_groups_extent(plot, trace, &low, &high);
-    return low <= high ? fmax(fabs(low), fabs(high)) : 0;
-}
-
 /* The size of all that have this name in any unit: what is apart in one of them is apart in all. */
 static double largest_size_of_name(const struct tt_plot *plot, const struct tt_plot_trace *trace)
 {
     double size = 0;
-    for (size_t i = 0; i < plot->trace_count; i++)
-        if (plot->traces[i].wanted && panel_groups_same_part(plot->traces[i].name, trace->name, BY_NAME))
-            size = fmax(size, panel_groups_size(plot, &plot->traces[i]));
+    for (size_t i = 0; i < plot->trace_count; i++) {
+        if (!plot->traces[i].wanted || !panel_groups_same_part(plot->traces[i].name, trace->name, BY_NAME))
+            continue;
+        double low, high;
+        panel_groups_extent(plot, &plot->traces[i], &low, &high);
+        if (low <= high)
+            size = fmax(size, fmax(fabs(low), fabs(high)));
+    }
     return size;
 }
 
@@ -338,10 +329,12 @@ static void sort_moving_first(const struct tt_plot *plot, struct panel_candidate
     size_t still[MOST_CANDIDATES], still_count = 0;
     for (size_t i = 0; i < group->count; i++) {
         size_t member = group->members[i];
-        if (is_constant_trace(plot, &plot->traces[member]))
-            still[still_count++] = member;
-        else
+        double low, high;
+        panel_groups_extent(plot, &plot->traces[member], &low, &high);
+        if (low < high)
             group->members[group->moving++] = member;
+        else
+            still[still_count++] = member;
     }
     memcpy(group->members + group->moving, still, still_count * sizeof *still);
 }
@@ -473,11 +466,6 @@ static void shorten_common_parts(const struct tt_plot *plot, const size_t *membe
         *beginning = 0;
 }
 
-static bool panel_labels_same_unit(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* "a, b, c" if that is short. */
 static const char *join_labels(struct tt_plot *plot, const char *const *labels, size_t count)
 {
@@ -506,8 +494,11 @@ enum tutti_err tt_plot_panels_find_labels(struct tt_plot *plot, struct tt_plot_l
     size_t beginning = common_prefix_length(plot, members, count), end = common_suffix_length(plot, members, count);
     shorten_common_parts(plot, members, count, &beginning, &end);
     bool one_unit = true;
-    for (size_t i = 1; i < count; i++)
-        one_unit = one_unit && panel_labels_same_unit(plot->traces[members[i]].unit, plot->traces[members[0]].unit);
+    const char *first_unit = plot->traces[members[0]].unit;
+    for (size_t i = 1; i < count; i++) {
+        const char *unit = plot->traces[members[i]].unit;
+        one_unit = one_unit && (unit == first_unit || (unit && first_unit && strcmp(unit, first_unit) == 0));
+    }
     for (size_t i = 0; i < count; i++) {
         const struct tt_plot_trace *trace = &plot->traces[members[i]];
         struct tt_text text = {0};
@@ -520,7 +511,7 @@ enum tutti_err tt_plot_panels_find_labels(struct tt_plot *plot, struct tt_plot_l
             return tt_fail_memory();
     }
     const char *first = plot->traces[members[0]].name;
-    words->unit = one_unit ? plot->traces[members[0]].unit : NULL;
+    words->unit = one_unit ? first_unit : NULL;
     if (end > 0)
         words->name = strrchr(first, '.') + 1;
     else if (beginning > 0)

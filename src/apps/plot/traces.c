@@ -111,13 +111,6 @@ static enum tutti_err create_curve(struct tt_plot *plot, const struct tt_plot_cu
     return tt_plot_line_curve_failed(data) ? tt_fail_memory() : TUTTI_OK;
 }
 
-static void drop_nonpositive_values(double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(values[i] >= DBL_MIN)) /* gnuplot draws no smaller numbers */
-            values[i] = NAN;
-}
-
 static enum tutti_err create_difference_curve(struct tt_plot *plot, struct tt_plot_trace *trace,
                                               const struct tt_plot_values values[2], size_t columns)
 {
@@ -145,8 +138,9 @@ static enum tutti_err create_curves(struct tt_plot *plot, struct tt_plot_trace *
     for (size_t r = 0; r < TUTTI_PLOT_RESULTS; r++) {
         if (!rows[r])
             continue;
-        if (plot->options->y_log)
-            drop_nonpositive_values(rows[r], values[r].count);
+        for (size_t i = 0; plot->options->y_log && i < values[r].count; i++)
+            if (!(rows[r][i] >= DBL_MIN)) /* gnuplot draws no smaller numbers */
+                rows[r][i] = NAN;
         TRY(create_curve(plot, &trace->data[r], &values[r], columns));
     }
     return TUTTI_OK;

@@ -299,12 +299,6 @@ double tt_design_random_uniform(struct tt_random *random)
     return (double)(tt_design_random_next(random) >> 11) * 0x1p-53;
 }
 
-/* A number below `bound`, all alike but for bound / 2^64. */
-static size_t random_below(struct tt_random *random, size_t bound)
-{
-    return (size_t)(tt_design_random_next(random) % bound);
-}
-
 void tt_design_sample_random(double *points, size_t count, size_t dimensions, uint64_t seed)
 {
     struct tt_random random = {seed};
@@ -322,7 +316,8 @@ enum tutti_err tt_design_sample_latin(double *points, size_t count, size_t dimen
         for (size_t i = 0; i < count; i++)
             parts[i] = i;
         for (size_t i = count - 1; i > 0; i--) { /* Fisher and Yates' shuffle */
-            size_t j = random_below(&random, i + 1), kept = parts[i];
+            /* below i + 1, all with the same probability but for (i + 1) / 2^64 */
+            size_t j = (size_t)(tt_design_random_next(&random) % (i + 1)), kept = parts[i];
             parts[i] = parts[j];
             parts[j] = kept;
         }

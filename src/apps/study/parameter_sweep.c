@@ -397,20 +397,15 @@ static void sweep_table_write_cell(struct tt_text *text, const char *cell)
     tt_text_append(text, "\"");
 }
 
-/* A number that is none is an empty cell. */
-static void sweep_table_write_number(struct tt_text *text, double value)
-{
-    char digits[TUTTI_NUMBER_MAX];
-    if (!isnan(value))
-        tt_text_append_n(text, digits, tt_number_write_double(digits, value));
-}
-
 static void write_sweep_row(struct tt_text *text, const struct tutti_sweep *sweep, size_t run)
 {
     tt_text_printf(text, "%zu", run);
     for (size_t c = 0; c < tutti_sweep_column_count(sweep); c++) {
         tt_text_append(text, ",");
-        sweep_table_write_number(text, tutti_sweep_value(sweep, run, c));
+        char digits[TUTTI_NUMBER_MAX];
+        double value = tutti_sweep_value(sweep, run, c);
+        if (!isnan(value)) /* a missing number is an empty cell */
+            tt_text_append_n(text, digits, tt_number_write_double(digits, value));
     }
     tt_text_printf(text, ",%s,", tutti_sweep_status(sweep, run));
     if (sweep->messages[run])

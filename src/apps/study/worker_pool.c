@@ -75,13 +75,6 @@ static enum tutti_err requeue_run(struct tt_vector *runs, size_t run)
     return TUTTI_OK;
 }
 
-static void worker_pool_fill_queue(struct worker_pool *pool, struct pool_worker *worker, unsigned ahead)
-{
-    size_t run;
-    while (worker->count < ahead && worker->count < worker->ahead && worker_pool_next_run(pool, &run))
-        worker->runs[worker->count++] = run;
-}
-
 static void worker_pool_assign_runs(struct worker_pool *pool, unsigned w)
 {
     struct pool_worker *worker = &pool->workers[w];
@@ -121,21 +114,6 @@ static enum tutti_err worker_pool_start_worker(struct worker_pool *pool, unsigne
 
 /* ---- what they say ---- */
 
-static void remove_oldest_run(struct pool_worker *worker)
-{
-    worker->count--;
-    worker->told -= worker->told > 0;
-    memmove(worker->runs, worker->runs + 1, worker->count * sizeof *worker->runs);
-}
-
-/* It is to have enough ahead for two naps. */
-static void worker_pool_queue_target(struct pool_worker *worker, unsigned records)
-{
-    double now = tt_wall_clock_now(), each = (now - worker->heard_at) / fmax(records, 1), wanted = 2 * NAP / each;
-    worker->ahead = wanted > MOST_AHEAD ? MOST_AHEAD : wanted > FEW_AHEAD ? (unsigned)wanted : FEW_AHEAD;
-    worker->heard_at = now;
-}
-
 /* All records that are whole. */
 static enum tutti_err read_worker_records(struct worker_pool *pool, struct pool_worker *worker)
 {
@@ -149,8 +127,11 @@ static enum tutti_err read_worker_records(struct worker_pool *pool, struct pool_
         const struct tt_bytes record = {head.size, (const uint8_t *)worker->in.bytes + at + sizeof head};
         at += sizeof head + head.size;
         worker->leaves = head.leaves != 0;
-        if (worker->count > 0)
-            remove_oldest_run(worker);
+        if (worker->count > 0) { /* its oldest run is done */
+            worker->count--;
+            worker->told -= worker->told > 0;
+            memmove(worker->runs, worker->runs + 1, worker->count * sizeof *worker->runs);
+        }
         records++;
         TRY(pool->order->done(pool->order->context, record));
     }
@@ -159,7 +140,11 @@ static enum tutti_err read_worker_records(struct worker_pool *pool, struct pool_
     memmove(worker->in.bytes, worker->in.bytes + at, worker->in.size - at);
     worker->in.size -= at;
     worker->heard += records;
-    worker_pool_queue_target(worker, records);
+
+    /* the worker is to have enough ahead for two naps */
+    double now = tt_wall_clock_now(), each = (now - worker->heard_at) / fmax(records, 1), wanted = 2 * NAP / each;
+    worker->ahead = wanted > MOST_AHEAD ? MOST_AHEAD : wanted > FEW_AHEAD ? (unsigned)wanted : FEW_AHEAD;
+    worker->heard_at = now;
     return TUTTI_OK;
 }
 
@@ -293,8 +278,9 @@ static enum tutti_err fill_queues(struct worker_pool *pool, bool *busy)
                 TRY(requeue_run(&pool->again, run));
                 TRY(worker_pool_start_worker(pool, w));
             }
-            if (worker->here && !worker->leaves)
-                worker_pool_fill_queue(pool, worker, ahead);
+            bool takes = worker->here && !worker->leaves;
+            while (takes && worker->count < ahead && worker->count < worker->ahead && worker_pool_next_run(pool, &run))
+                worker->runs[worker->count++] = run;
             *busy = *busy || worker->count > 0 || (worker->here && worker->leaves); /* another takes its place */
         }
     for (unsigned w = 0; w < pool->count; w++)

@@ -14,13 +14,6 @@
 #include "base/fs.h"
 #include "run/net/host_address.h"
 
-/* An address in numbers: no name has led here. */
-static bool is_numeric_host(const char *host)
-{
-    unsigned char bytes[sizeof(struct in6_addr)];
-    return inet_pton(AF_INET, host, bytes) == 1 || inet_pton(AF_INET6, host, bytes) == 1;
-}
-
 /* The machine's own name, with or without its domain. */
 static bool is_own_host_name(const char *host)
 {
@@ -31,26 +24,27 @@ static bool is_own_host_name(const char *host)
     return strncasecmp(host, own, length) == 0 && (host[length] == '\0' || host[length] == '.');
 }
 
-static bool has_standard_port(const struct tt_access *gate, const char *host)
-{
-    const char *port = strrchr(gate->address, ':');
-    bool bare = host[0] == '[' ? host[strlen(host) - 1] == ']' : !strchr(host, ':');
-    return bare && port && strcmp(port, gate->encrypted ? ":443" : ":80") == 0;
-}
-
 bool tt_access_allows_host(const struct tt_access *gate, const char *host)
 {
     struct tt_host_address given, own;
     char text[300];
     if (!host || !*host || strlen(host) > 250)
         return false;
-    snprintf(text, sizeof text, "%s%s", host, has_standard_port(gate, host) ? gate->encrypted ? ":443" : ":80" : "");
+
+    /* a host without a port means the standard port, if the server has that */
+    const char *port = strrchr(gate->address, ':'), *standard = gate->encrypted ? ":443" : ":80";
+    bool bare = host[0] == '[' ? host[strlen(host) - 1] == ']' : !strchr(host, ':');
+    snprintf(text, sizeof text, "%s%s", host, bare && port && strcmp(port, standard) == 0 ? standard : "");
     if (tt_host_address_read(&given, text, "Host", false) || tt_host_address_read(&own, gate->address, "Host", false) ||
         given.port != own.port)
         return false;
     if (gate->loopback)
         return tt_host_address_is_loopback(&given);
-    return is_numeric_host(given.host) || strcasecmp(given.host, gate->host) == 0 || is_own_host_name(given.host);
+
+    /* no name has led to an address in numbers */
+    unsigned char bytes[sizeof(struct in6_addr)];
+    bool numeric = inet_pton(AF_INET, given.host, bytes) == 1 || inet_pton(AF_INET6, given.host, bytes) == 1;
+    return numeric || strcasecmp(given.host, gate->host) == 0 || is_own_host_name(given.host);
 }
 
 bool tt_access_allows_origin(const struct tt_access *gate, const char *origin, const char *host)

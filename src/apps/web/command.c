@@ -44,18 +44,13 @@ void tt_command_add(struct tt_command *command, const char *word)
     more[command->count] = NULL;
 }
 
-static bool command_is_plain(const char *word)
-{
-    return *word &&
-           strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@") == strlen(word);
-}
-
 void tt_command_show(const struct tt_command *command, struct tt_text *out)
 {
     for (size_t i = 0; i < command->count; i++) {
         const char *word = command->words[i];
+        size_t plain = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+%@");
         tt_text_append(out, i ? " " : "");
-        if (command_is_plain(word)) {
+        if (*word && !word[plain]) {
             tt_text_append(out, word);
             continue;
         }

@@ -89,12 +89,6 @@ void tt_series_free(struct tt_series *series)
     free(series);
 }
 
-static bool is_file_unchanged(const struct series_file *file, const struct stat *st)
-{
-    return file->size == st->st_size && file->changed.tv_sec == st->st_mtim.tv_sec &&
-           file->changed.tv_nsec == st->st_mtim.tv_nsec;
-}
-
 static void series_drop_file(struct tt_series *series, struct series_file *file)
 {
     struct series_file **place = &series->files;
@@ -185,12 +179,6 @@ static struct known_curves detach_known_curves(struct tt_series *series, struct 
     return known;
 }
 
-static bool has_file_grown(const struct known_curves *known, const struct series_file *now)
-{
-    return known->rows > 0 && now->rows >= known->rows && now->curve_count == known->curve_count &&
-           now->times[0] == known->first && now->times[known->rows - 1] == known->last;
-}
-
 /* The file has changed. One that has only grown keeps its curves, which are read on when they are wanted. */
 static enum tutti_err series_refresh_file(struct tt_series *series, struct series_file *old, const char *path,
                                           const struct stat *st, struct series_file **out)
@@ -199,10 +187,13 @@ static enum tutti_err series_refresh_file(struct tt_series *series, struct serie
     series_drop_file(series, old);
     *out = NULL;
     enum tutti_err err = series_open_file(series, path, st, known.times, known.rows, out);
-    if (*out && has_file_grown(&known, *out)) {
-        struct series_curve *none = (*out)->curves;
-        (*out)->curves = known.curves;
-        (*out)->bytes += known.bytes;
+    struct series_file *now = *out;
+    bool grown = now && known.rows > 0 && now->rows >= known.rows && now->curve_count == known.curve_count &&
+                 now->times[0] == known.first && now->times[known.rows - 1] == known.last;
+    if (grown) {
+        struct series_curve *none = now->curves;
+        now->curves = known.curves;
+        now->bytes += known.bytes;
         series->bytes += known.bytes;
         known.curves = none;
     }
@@ -220,9 +211,11 @@ static enum tutti_err series_find_file(struct tt_series *series, const char *pat
     while (file && strcmp(file->path, path) != 0)
         file = file->next;
     enum tutti_err err = TUTTI_OK;
+    bool unchanged = file && file->size == st.st_size && file->changed.tv_sec == st.st_mtim.tv_sec &&
+                     file->changed.tv_nsec == st.st_mtim.tv_nsec;
     if (!file)
         err = series_open_file(series, path, &st, NULL, 0, &file);
-    else if (!is_file_unchanged(file, &st) && (!grows || tt_wall_clock_now() - file->opened > FRESH))
+    else if (!unchanged && (!grows || tt_wall_clock_now() - file->opened > FRESH))
         err = series_refresh_file(series, file, path, &st, &file);
     if (!file)
         return err ? err : TUTTI_ERR_MEMORY;
@@ -484,14 +477,6 @@ static double series_value_at(const struct series_view *view, size_t c, double t
     return view->other ? value - tt_plot_line_values_at(&rows[1], time) : value;
 }
 
-/* The end of the result, or, of a difference, of the one that ends first. */
-static double series_end_time(const struct series_view *view)
-{
-    const struct series_file *file = view->file, *other = view->other;
-    double end = file->rows ? file->times[file->rows - 1] : NAN;
-    return other ? fmin(end, other->rows ? other->times[other->rows - 1] : NAN) : end;
-}
-
 static void series_write_values(struct tt_text *out, const char *name, const struct series_view *view,
                                 const double *times, size_t count)
 {
@@ -523,22 +508,23 @@ enum tutti_err tt_series_values(struct tt_series *series, const struct tt_series
     return err || !out->failed ? err : tt_fail_memory();
 }
 
-static enum tutti_err read_abscissa(struct tt_series *series, const char *over, struct series_view *view)
-{
-    size_t place = over ? tutti_result_find(view->file->result, over) : view->file->curve_count;
-    return place < view->file->curve_count ? read_curves(series, view->file, &place, 1) : TUTTI_OK;
-}
-
 enum tutti_err tt_series_write(struct tt_series *series, const struct tt_series_query *query, struct tt_text *out)
 {
     struct series_view view;
     pthread_mutex_lock(&series->mutex);
     enum tutti_err err = view_open(&view, series, query);
-    if (!err)
-        err = read_abscissa(series, query->over, &view);
     if (!err) {
-        const struct series_file *file = view.file;
-        double end = series_end_time(&view);
+        size_t place = query->over ? tutti_result_find(view.file->result, query->over) : view.file->curve_count;
+        if (place < view.file->curve_count)
+            err = read_curves(series, view.file, &place, 1);
+    }
+    if (!err) {
+        /* the end of the result, or, of a difference, of the result that ends first */
+        const struct series_file *file = view.file, *other = view.other;
+        double end = file->rows ? file->times[file->rows - 1] : NAN;
+        if (other)
+            end = fmin(end, other->rows ? other->times[other->rows - 1] : NAN);
+
         write_column_list(out, &view);
         tt_text_append(out, ",\"from\":");
         tt_sse_write_number(out, file->rows ? file->times[0] : NAN);

@@ -215,28 +215,17 @@ static json_t *describe_run_end(const struct tt_web_run *run, json_t *statistics
     return message;
 }
 
-static json_t *run_seconds(json_t *statistics)
-{
-    double total = json_number_value(json_object_get(statistics, "setup_seconds")) +
-                   json_number_value(json_object_get(statistics, "loop_seconds"));
-    return statistics ? tt_json_number(total) : json_null();
-}
-
-static json_t *reached_time(json_t *statistics)
-{
-    json_t *end = json_object_get(statistics, "end");
-    end = json_is_number(end) ? end : json_object_get(statistics, "stop");
-    return json_is_number(end) ? json_incref(end) : json_null();
-}
-
 static void web_run_add_end(const struct tt_web_run *run, json_t **json, json_t *statistics)
 {
     json_t *start = json_object_get(statistics, "start"), *stop = json_object_get(statistics, "stop");
+    json_t *end = json_object_get(statistics, "end"), *reached = json_is_number(end) ? end : stop;
+    double seconds = json_number_value(json_object_get(statistics, "setup_seconds")) +
+                     json_number_value(json_object_get(statistics, "loop_seconds"));
     tt_json_set(json, "state", json_string(run_state_name(json_string_value(json_object_get(statistics, "status")))));
-    tt_json_set(json, "time", reached_time(statistics));
+    tt_json_set(json, "time", json_is_number(reached) ? json_incref(reached) : json_null());
     tt_json_set(json, "start", start ? json_incref(start) : json_null());
     tt_json_set(json, "stop", stop ? json_incref(stop) : json_null());
-    tt_json_set(json, "seconds", run_seconds(statistics));
+    tt_json_set(json, "seconds", statistics ? tt_json_number(seconds) : json_null());
     tt_json_set(json, "message", describe_run_end(run, statistics));
 }
 

@@ -168,11 +168,6 @@ static json_t *document_read_connector_json(const struct tt_ssp_element *element
     return json;
 }
 
-static bool fmu_has_variable(const struct tt_fmu *fmu, const char *name)
-{
-    return fmu && tt_map_find(&fmu->desc->names, name) != TUTTI_MAP_NONE;
-}
-
 static json_t *connectors_json(const struct tt_ssp_element *element, const struct tt_fmu *fmu)
 {
     json_t *list = json_array();
@@ -183,7 +178,7 @@ static json_t *connectors_json(const struct tt_ssp_element *element, const struc
             tt_json_append(&list, json);
         }
     for (size_t i = 0; i < element->connector_count; i++)
-        if (!fmu_has_variable(fmu, element->connectors[i].name))
+        if (!fmu || tt_map_find(&fmu->desc->names, element->connectors[i].name) == TUTTI_MAP_NONE)
             tt_json_append(&list, document_read_connector_json(element, &element->connectors[i]));
     return list;
 }

@@ -110,12 +110,6 @@ static void sync_numbers(struct document_writer *writer, struct tt_tree_node *no
         document_write_set_number(writer, geometry, *name, json_object_get(json, *name));
 }
 
-static void sync_box(struct document_writer *writer, struct tt_tree_node *node, json_t *json, json_t *before)
-{
-    static const char *const names[] = {"x1", "y1", "x2", "y2", NULL};
-    sync_numbers(writer, node, "ElementGeometry", json, before, names);
-}
-
 /* The words of Tutti's annotation. */
 static enum tutti_err sync_settings(struct document_writer *writer, struct tt_tree_node *node, json_t *json,
                                     json_t *before)
@@ -161,12 +155,6 @@ static void document_write_require_ssp2(struct document_writer *writer)
     const char *version = tt_tree_find_attribute(writer->root, "version");
     if (!version || version[0] != '2')
         tt_edit_set(&writer->maker, writer->root, "version", "2.0");
-}
-
-static bool is_ssp2(const struct document_writer *writer)
-{
-    const char *version = tt_tree_find_attribute(writer->root, "version");
-    return version && version[0] == '2';
 }
 
 static bool is_connector_kind(const char *kind)
@@ -263,7 +251,9 @@ static enum tutti_err declare_variable(struct document_writer *writer, struct tt
     if (tt_ssp_elements_connector_needs_2(var))
         document_write_require_ssp2(writer);
     struct tt_tree_node *list = tt_edit_add_once(&writer->maker, element, TUTTI_SPACE_SSD, "Connectors");
-    *out = tt_ssp_elements_write_connector(&writer->maker, list, fmu->desc, var, is_ssp2(writer), NULL);
+    const char *version = tt_tree_find_attribute(writer->root, "version");
+    bool ssp2 = version && version[0] == '2';
+    *out = tt_ssp_elements_write_connector(&writer->maker, list, fmu->desc, var, ssp2, NULL);
     return TUTTI_OK;
 }
 
@@ -402,17 +392,13 @@ struct connection_end {
     const char *connector, *indices; /* indices: with blanks between, or NULL */
 };
 
-static bool has_connector(json_t *owner, const char *name)
-{
-    return document_write_find_named(json_object_get(owner, "connectors"), "name", name) != NULL;
-}
-
 static void cut_indices(json_t *owner, struct connection_end *end)
 {
     char *open = strrchr(end->buffer, '[');
     size_t n = strlen(end->buffer);
     end->connector = end->buffer;
-    if (has_connector(owner, end->buffer) || !open || open == end->buffer || end->buffer[n - 1] != ']')
+    bool whole = document_write_find_named(json_object_get(owner, "connectors"), "name", end->buffer) != NULL;
+    if (whole || !open || open == end->buffer || end->buffer[n - 1] != ']')
         return;
     end->buffer[n - 1] = *open = '\0';
     end->indices = open + 1;
@@ -724,6 +710,7 @@ static enum tutti_err sync_inside(struct document_writer *writer, struct tt_tree
 static enum tutti_err sync_element(struct document_writer *writer, struct tt_tree_node *elements, json_t *json,
                                    const char *path, unsigned depth, struct tt_tree_node **out)
 {
+    static const char *const box[] = {"x1", "y1", "x2", "y2", NULL};
     const struct tt_origin *origin = tt_origins_find_node(&writer->origins, json);
     json_t *before = origin ? origin->before : NULL;
     struct tt_tree_node *node;
@@ -736,7 +723,7 @@ static enum tutti_err sync_element(struct document_writer *writer, struct tt_tre
             TRY(write_element_source(writer, node, json));
     }
     *out = node;
-    sync_box(writer, node, json, before);
+    sync_numbers(writer, node, "ElementGeometry", json, before, box);
     TRY(sync_settings(writer, node, json, before));
     tt_text_printf(&id, "%s%s%s", path, *path ? "." : "", document_write_text(json, "name"));
     enum tutti_err err = id.failed ? tt_fail_memory() : sync_inside(writer, node, json, origin, id.text, depth);

@@ -17,12 +17,6 @@
 
 #define DEFAULT_SSD "SystemStructure.ssd"
 
-static bool system_draft_ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n > m && strcasecmp(text + n - m, end) == 0;
-}
-
 /* The caller's; NULL when memory is out. */
 static char *system_draft_join_path(const char *folder, const char *name)
 {
@@ -93,7 +87,8 @@ enum tutti_err tt_system_draft_init(struct tt_system_draft *draft, const struct 
         return start_empty_draft(draft);
     TRY(system_draft_split_name(draft, name));
     TRY(tt_served_folder_find(folder, draft->name, TUTTI_WEB_FILE, &draft->file));
-    if (!system_draft_ends_with(draft->name, ".ssp")) {
+    size_t length = strlen(draft->name);
+    if (length <= 4 || strcasecmp(draft->name + length - 4, ".ssp") != 0) {
         TRY(tt_tempdir_new(&draft->tempdir));
         TRY(system_draft_convert(draft));
     }

@@ -279,21 +279,16 @@ static void assign_finding(json_t *finding, json_t *units)
 
 /* ---- what the graph says ---- */
 
-/* "unit.variable" of a node. */
-static json_t *node_name(json_t *nodes, json_t *index)
-{
-    json_t *node = json_array_get(nodes, (size_t)json_integer_value(index));
-    return json_sprintf("%s.%s", json_string_value(json_object_get(node, "unit")),
-                        json_string_value(json_object_get(node, "variable")));
-}
-
+/* "unit.variable" of each node. */
 static json_t *node_names(json_t *nodes, json_t *indices)
 {
     json_t *list = json_array(), *index;
     size_t i;
     json_array_foreach(indices, i, index)
     {
-        tt_json_append(&list, node_name(nodes, index));
+        json_t *node = json_array_get(nodes, (size_t)json_integer_value(index));
+        tt_json_append(&list, json_sprintf("%s.%s", json_string_value(json_object_get(node, "unit")),
+                                           json_string_value(json_object_get(node, "variable"))));
     }
     return list;
 }
