@@ -162,15 +162,6 @@ static void fill_stability_table(struct tt_analysis *analysis)
     }
 }
 
-static void analyze_summarise(struct analyzer *analyst)
-{
-    struct tt_analysis *analysis = &analyst->analysis;
-    analysis->stability = (struct tt_radii){.known = true, .exact = true};
-    for (size_t i = 0; i < analysis->loop_count; i++)
-        tt_stability_join(&analysis->stability, &analysis->loops[i].stability);
-    fill_stability_table(analysis);
-}
-
 /* Beyond it: units have states then. What cannot be said is no failure of the system. */
 static void analyze_examine_step(struct analyzer *analyst, struct tt_sim *master)
 {
@@ -199,6 +190,7 @@ static void examine_start(struct analyzer *analyst, const struct tt_job *job)
                            .moves_inputs = tt_choose_may_extrapolate_inputs(job),
                            .controls_one = tt_choose_may_control_single(job)};
     struct tt_sim master = {.rank = &rank};
+    struct tt_analysis *analysis = &analyst->analysis;
 
     /* the steps that a run takes up to the end of the initialisation */
     enum tutti_err err = tt_rank_open(&rank);
@@ -208,12 +200,17 @@ static void examine_start(struct analyzer *analyst, const struct tt_job *job)
         err = analyze_examine_system(analyst, &master);
     if (err) {
         snprintf(analyst->failure, sizeof analyst->failure, "%s", tutti_err_message());
-        analyst->analysis.initialised = analyst->analysis.chosen = false;
+        analysis->initialised = analysis->chosen = false;
     }
     analyze_examine_step(analyst, &master);
-    analyst->analysis.failure = analyst->failure;
-    analyze_summarise(analyst);
-    analyst->report(analyst->context, &analyst->analysis);
+    analysis->failure = analyst->failure;
+
+    analysis->stability = (struct tt_radii){.known = true, .exact = true};
+    for (size_t i = 0; i < analysis->loop_count; i++)
+        tt_stability_join(&analysis->stability, &analysis->loops[i].stability);
+    fill_stability_table(analysis);
+
+    analyst->report(analyst->context, analysis);
     (void)!tt_sim_close(&master);
     tt_rank_close(&rank);
 }

@@ -233,15 +233,6 @@ static enum tutti_err coupled_linear_add_column(struct coupled_linear *w, size_t
 
 /* ---- names and values ---- */
 
-static char *coupled_linear_join_name(const char *unit, const char *name)
-{
-    size_t size = strlen(unit) + strlen(name) + sizeof ".";
-    char *text = malloc(size);
-    if (text)
-        snprintf(text, size, "%s.%s", unit, name);
-    return text;
-}
-
 static enum tutti_err coupled_linear_allocate(struct coupled_linear *w)
 {
     struct tutti_linearization *out = w->out;
@@ -260,9 +251,11 @@ static enum tutti_err coupled_linear_allocate(struct coupled_linear *w)
 
 static enum tutti_err coupled_linear_add_name(char **names, size_t *count, const char *unit, const char *name)
 {
-    names[*count] = coupled_linear_join_name(unit, name);
+    size_t size = strlen(unit) + strlen(name) + sizeof ".";
+    names[*count] = malloc(size);
     if (!names[*count])
         return tt_fail_memory();
+    snprintf(names[*count], size, "%s.%s", unit, name);
     ++*count;
     return TUTTI_OK;
 }
@@ -466,15 +459,6 @@ static enum tutti_err cs_linear_find_matrix(struct cs_linear_search *s)
 
 /* ---- rows ---- */
 
-/* By adjoint derivatives a row costs what a column costs by directional ones: is that less, with one more for the check? */
-static bool cs_linear_prefers_rows(const struct cs_linear_search *s)
-{
-    const struct tt_linear *linear = &s->own->linear;
-    bool columns = s->unit->can & TUTTI_CAN_DIRECTIONAL;
-    return tt_instance_has_adjoint(s->unit->instance) &&
-           (!columns || linear->output_count + 1 < (size_t)s->colouring.colour_count);
-}
-
 /* D times a vector of ones, by rows and by a directional derivative. */
 static enum tutti_err cs_linear_check_rows(struct cs_linear_search *s)
 {
@@ -560,12 +544,16 @@ static enum tutti_err compute_d(struct cs_linear_search *s)
     if (tt_pattern_entries(&linear->patterns[TUTTI_LINEAR_D]) == 0)
         return TUTTI_OK;
     bool scalars = own->inputs.size == own->inputs.count && own->outputs.size == own->outputs.count;
-    if (scalars && cs_linear_prefers_rows(s)) {
+    bool columns = s->unit->can & TUTTI_CAN_DIRECTIONAL;
+
+    /* By adjoint derivatives a row costs what a column costs by directional ones, and one more is made for the check. */
+    if (scalars && tt_instance_has_adjoint(s->unit->instance) &&
+        (!columns || linear->output_count + 1 < (size_t)s->colouring.colour_count)) {
         enum tutti_err err = cs_linear_find_rows(s);
         if (err != TUTTI_ERR_UNSUPPORTED)
             return err;
     }
-    if (scalars && (s->unit->can & TUTTI_CAN_DIRECTIONAL)) {
+    if (scalars && columns) {
         enum tutti_err err = cs_linear_find_matrix(s);
         if (err != TUTTI_ERR_UNSUPPORTED)
             return err;

@@ -132,14 +132,6 @@ static enum tutti_err linearize_check_finite(const char *who, double t, const st
     return TUTTI_OK;
 }
 
-static enum tutti_err check_all_finite(const char *who, const struct tutti_linearization *out)
-{
-    TRY(linearize_check_finite(who, out->time, &out->a, "A", "'", out->state_names, out->state_names));
-    TRY(linearize_check_finite(who, out->time, &out->b, "B", "'", out->state_names, out->input_names));
-    TRY(linearize_check_finite(who, out->time, &out->c, "C", "", out->output_names, out->state_names));
-    return linearize_check_finite(who, out->time, &out->d, "D", "", out->output_names, out->input_names);
-}
-
 static enum tutti_err analyse_eigenvalues(struct visitor *visitor)
 {
     struct tutti_linearization *out = visitor->out;
@@ -266,7 +258,10 @@ static enum tutti_err linearize_assemble(struct visitor *visitor, struct tt_line
         snprintf(who, sizeof who, "%s", c->rank->job->system->path);
         TRY(tt_coupled_linear_assemble(out, c->parts, c->rank->member_count, c->links, c->link_count));
     }
-    TRY(check_all_finite(who, out));
+    TRY(linearize_check_finite(who, out->time, &out->a, "A", "'", out->state_names, out->state_names));
+    TRY(linearize_check_finite(who, out->time, &out->b, "B", "'", out->state_names, out->input_names));
+    TRY(linearize_check_finite(who, out->time, &out->c, "C", "", out->output_names, out->state_names));
+    TRY(linearize_check_finite(who, out->time, &out->d, "D", "", out->output_names, out->input_names));
     return analyse_eigenvalues(visitor);
 }
 

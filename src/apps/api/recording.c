@@ -223,14 +223,6 @@ struct typed_row {
     } * values;
 };
 
-static enum tt_type recording_type(const struct tutti_recorded *shown)
-{
-    int type = 0;
-    while (type < TUTTI_TYPE_COUNT - 1 && strcmp(tt_type_name((enum tt_type)type), shown->type) != 0)
-        type++;
-    return (enum tt_type)type;
-}
-
 /* Binaries are kept as texts. */
 static enum tutti_err start_typed_row(const struct tutti_recording *recording, struct typed_row *row)
 {
@@ -241,10 +233,14 @@ static enum tutti_err start_typed_row(const struct tutti_recording *recording, s
         return tt_fail_memory();
     for (size_t i = 0; i < recording->column_count; i++) {
         const struct tutti_recorded *shown = &recording->columns[i].shown;
+        int type = shown->is_text ? TUTTI_TYPE_STRING : 0;
+        while (!shown->is_text && type < TUTTI_TYPE_COUNT - 1 &&
+               strcmp(tt_type_name((enum tt_type)type), shown->type) != 0)
+            type++;
         row->columns[i] = (struct tt_column){.name = shown->name,
                                              .unit = shown->unit,
                                              .description = shown->description,
-                                             .type = shown->is_text ? TUTTI_TYPE_STRING : recording_type(shown),
+                                             .type = (enum tt_type)type,
                                              .source = i,
                                              .value = &row->values[i]};
     }

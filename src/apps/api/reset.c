@@ -35,19 +35,11 @@ static struct tt_library *next_library(const struct tt_job *job, size_t *at)
     return library;
 }
 
-static bool has_program(const struct tt_job *job)
-{
-    struct tt_library *library;
-    bool has = false;
-    for (size_t at = 0; (library = next_library(job, &at));)
-        has = has || strcmp(library->interface->model_identifier, TUTTI_PROGRAM_IDENTIFIER) == 0;
-    return has;
-}
-
 void tt_reset_enable(const struct tt_job *job, bool keeps)
 {
     struct tt_library *library;
-    keeps = keeps && !has_program(job);
+    for (size_t at = 0; (library = next_library(job, &at));)
+        keeps = keeps && strcmp(library->interface->model_identifier, TUTTI_PROGRAM_IDENTIFIER) != 0;
     for (size_t at = 0; (library = next_library(job, &at));)
         library->keeps = keeps;
 }
@@ -202,21 +194,15 @@ static void reset_free(struct reset_values *looks, uint32_t count)
     free(looks);
 }
 
-static bool needs_reset_test(const struct tt_job *job)
-{
-    struct tt_library *library;
-    bool is = false;
-    for (size_t at = 0; (library = next_library(job, &at));)
-        is = is || (library->idle && library->resets == TUTTI_RESETS_UNTRIED);
-    return is;
-}
-
 enum tutti_err tt_reset_test(const struct tt_job *job)
 {
     struct tt_library *library;
     uint32_t count = job->system->component_count;
     enum tutti_err err = TUTTI_OK;
-    if (needs_reset_test(job)) {
+    bool untried = false;
+    for (size_t at = 0; (library = next_library(job, &at));)
+        untried = untried || (library->idle && library->resets == TUTTI_RESETS_UNTRIED);
+    if (untried) {
         struct reset_values *fresh = calloc(count, sizeof *fresh), *again = calloc(count, sizeof *again);
         err = fresh && again ? compare_reset_with_new(job, fresh, again) : tt_fail_memory();
         reset_free(fresh, count);

@@ -132,17 +132,6 @@ static enum tutti_err read_unit_words(struct saver *saver)
     return TUTTI_OK;
 }
 
-/* Start and stop: those of the options; in a new document also what the FMUs propose. */
-static void choose_saved_times(struct saver *saver, bool is_new)
-{
-    struct tt_experiment proposal;
-    tt_times_propose(saver->job.system, &proposal);
-    saver->write.has_start = saver->options->has_start || (is_new && proposal.has_start && isfinite(proposal.start));
-    saver->write.has_stop = saver->options->has_stop || (is_new && proposal.has_stop && isfinite(proposal.stop));
-    saver->write.start = saver->job.times.start;
-    saver->write.stop = saver->job.times.stop;
-}
-
 /* Whether a component would be integrated by Tutti, and the options for that are good. An FMU that Tutti cannot run may well
  * be saved. */
 static enum tutti_err check_component(const struct saver *saver, uint32_t c, bool *exchange)
@@ -224,7 +213,14 @@ static enum tutti_err save_prepare(struct saver *saver, bool is_new)
     if (is_new)
         add_words(saver);
     TRY(read_unit_words(saver));
-    choose_saved_times(saver, is_new);
+
+    /* Start and stop: those of the options; in a new document also what the FMUs propose. */
+    struct tt_experiment proposal;
+    tt_times_propose(saver->job.system, &proposal);
+    saver->write.has_start = options->has_start || (is_new && proposal.has_start && isfinite(proposal.start));
+    saver->write.has_stop = options->has_stop || (is_new && proposal.has_stop && isfinite(proposal.stop));
+    saver->write.start = saver->job.times.start;
+    saver->write.stop = saver->job.times.stop;
     return TUTTI_OK;
 }
 
@@ -295,16 +291,6 @@ static const char *find_variant_name(const char *text, const char *path)
     return text[n] == '#' ? text + n + 1 : NULL;
 }
 
-static enum tutti_err save_read_ssd(const struct tt_package_place *place, struct tt_ssd **ssd)
-{
-    struct tt_byte_source reader;
-    enum tutti_err err = tt_package_open_file(place, &reader);
-    if (!err)
-        err = tt_ssd_read(ssd, place->shown, &reader, NULL);
-    tt_package_close_file(&reader);
-    return err;
-}
-
 static enum tutti_err write_changed_document(struct saver *saver, struct tt_ssd *ssd,
                                              const struct tt_package_place *place)
 {
@@ -335,8 +321,13 @@ static enum tutti_err save_changed(struct saver *saver)
     enum tutti_err err = tt_package_open(&package, path, path);
     if (!err)
         err = tt_package_find_ssd(package, find_variant_name(saver->options->files[0], path), &place);
-    if (!err)
-        err = save_read_ssd(&place, &ssd);
+    if (!err) {
+        struct tt_byte_source reader;
+        err = tt_package_open_file(&place, &reader);
+        if (!err)
+            err = tt_ssd_read(&ssd, place.shown, &reader, NULL);
+        tt_package_close_file(&reader);
+    }
     if (!err)
         err = tt_ssd_changes_apply(ssd, &saver->write);
     if (!err)

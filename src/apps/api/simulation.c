@@ -95,19 +95,17 @@ static enum tutti_err apply_sets(struct tutti_simulation *simulation)
     return TUTTI_OK;
 }
 
-static enum tutti_err simulation_start(struct tutti_simulation *simulation)
-{
-    TRY(apply_sets(simulation));
-    TRY(tt_reset_test(&simulation->job));
-    simulation->execution.rank = (struct tt_rank){
-        .job = &simulation->job, .stats = &simulation->stats, .pending_sets = &simulation->pending_sets};
-    return tt_execution_start(&simulation->execution, true);
-}
-
 enum tutti_err tutti_simulation_start(struct tutti_simulation *simulation)
 {
     TRY(tt_simulation_check(simulation, TUTTI_STAGE_OPEN, "start"));
-    enum tutti_err err = simulation_start(simulation);
+    enum tutti_err err = apply_sets(simulation);
+    if (!err)
+        err = tt_reset_test(&simulation->job);
+    if (!err) {
+        simulation->execution.rank = (struct tt_rank){
+            .job = &simulation->job, .stats = &simulation->stats, .pending_sets = &simulation->pending_sets};
+        err = tt_execution_start(&simulation->execution, true);
+    }
     simulation->stage = err ? TUTTI_STAGE_FAILED : TUTTI_STAGE_STARTED;
     return err;
 }
@@ -186,23 +184,18 @@ static bool simulation_has_pending(const struct tt_rank *rank)
     return has;
 }
 
-/* All steps that are left, as a run makes them. */
-static enum tutti_err run_to_end(struct tt_execution *execution)
-{
-    execution->loop.steered = false;
-    enum tutti_err err = tt_run_until_end(&execution->loop);
-    execution->loop.steered = true;
-    return err;
-}
-
 static enum tutti_err simulation_advance(struct tt_execution *execution, double t)
 {
     struct tt_rank *rank = &execution->rank;
     enum tutti_err err = TUTTI_OK;
     if (tt_time_reached(t, rank->times.stop, rank->span)) {
         TRY(tt_events_apply_pending(&execution->master));
-        if (!simulation_has_pending(rank))
-            return run_to_end(execution);
+        if (!simulation_has_pending(rank)) { /* all steps that are left, as a run makes them */
+            execution->loop.steered = false;
+            err = tt_run_until_end(&execution->loop);
+            execution->loop.steered = true;
+            return err;
+        }
     }
     execution->loop.halt_at = fmin(t, rank->times.stop);
     while (!err && !tt_time_reached(rank->t, t, rank->span) && !rank->ended) {
@@ -526,21 +519,15 @@ enum tutti_err tt_simulation_pack(struct tutti_simulation *simulation, struct tt
     return tt_fail_restore(&failure);
 }
 
-static enum tutti_err write_point_file(struct tutti_simulation *simulation, struct tt_byte_writer *bytes,
-                                       const char *path)
-{
-    TRY(tt_simulation_pack(simulation, bytes));
-    char *absolute = tt_fs_absolute(path);
-    enum tutti_err err = absolute ? tt_checkpoint_write(absolute, bytes->bytes, bytes->size) : tt_fail_memory();
-    free(absolute);
-    return err;
-}
-
 enum tutti_err tutti_simulation_save_file(struct tutti_simulation *simulation, const char *path)
 {
     struct tt_byte_writer bytes = {0};
     TRY(tt_simulation_check(simulation, TUTTI_STAGE_STARTED, "save_file"));
-    enum tutti_err err = write_point_file(simulation, &bytes, path);
+    enum tutti_err err = tt_simulation_pack(simulation, &bytes);
+    char *absolute = err ? NULL : tt_fs_absolute(path);
+    if (!err)
+        err = absolute ? tt_checkpoint_write(absolute, bytes.bytes, bytes.size) : tt_fail_memory();
+    free(absolute);
     tt_bytes_fini(&bytes);
     return err;
 }

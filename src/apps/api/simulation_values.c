@@ -155,17 +155,6 @@ enum tutti_err tutti_simulation_find(struct tutti_simulation *simulation, const 
     return TUTTI_OK;
 }
 
-/* Which component a number belongs to. */
-static struct tt_end simulation_values_find_end(const struct tutti_simulation *simulation, size_t variable)
-{
-    uint32_t low = 0, high = simulation->job.system->component_count;
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        *(simulation->first[middle] <= variable ? &low : &high) = middle;
-    }
-    return (struct tt_end){.component = low, .variable = (uint32_t)(variable - simulation->first[low])};
-}
-
 static enum tutti_err simulation_values_handle(struct tutti_simulation *simulation, size_t variable, const char *call,
                                                struct tt_simulation_handle **out)
 {
@@ -173,7 +162,12 @@ static enum tutti_err simulation_values_handle(struct tutti_simulation *simulati
     if (variable >= simulation->handle_count)
         return tt_fail(TUTTI_ERR_ARGUMENT, "tutti_simulation_%s: there is no variable number %zu", call, variable);
     if (!simulation->handles[variable]) {
-        struct tt_end end = simulation_values_find_end(simulation, variable);
+        uint32_t low = 0, high = simulation->job.system->component_count; /* which component the number belongs to */
+        while (high - low > 1) {
+            uint32_t middle = low + (high - low) / 2;
+            *(simulation->first[middle] <= variable ? &low : &high) = middle;
+        }
+        const struct tt_end end = {.component = low, .variable = (uint32_t)(variable - simulation->first[low])};
         TRY(create_handle(simulation, &end, &simulation->handles[variable]));
     }
     *out = simulation->handles[variable];

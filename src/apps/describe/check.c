@@ -158,21 +158,15 @@ static void check_run_requirements(struct checker *checker, const struct tt_syst
                         "the stop time of the default experiment is not after its start time");
 }
 
-/* The units that have this FMU. */
-static void check_name_units(struct checker *checker, const struct tt_system *system, const struct tt_fmu *fmu)
-{
-    checker->unit_count = 0;
-    for (uint32_t c = 0; c < system->component_count && checker->units; c++)
-        if (system->components[c].fmu == fmu)
-            checker->units[checker->unit_count++] = system->components[c].name;
-}
-
 static void check_system_fmus(struct checker *checker, const struct tt_system *system)
 {
     checker->units = calloc((size_t)system->component_count + 1, sizeof *checker->units);
     checker->incomplete = checker->incomplete || !checker->units;
     for (uint32_t i = 0; i < system->fmu_count; i++) {
-        check_name_units(checker, system, system->fmus[i]);
+        checker->unit_count = 0; /* the units that have this FMU */
+        for (uint32_t c = 0; c < system->component_count && checker->units; c++)
+            if (system->components[c].fmu == system->fmus[i])
+                checker->units[checker->unit_count++] = system->components[c].name;
         check_report_error(checker, check_system_fmu(checker, system->fmus[i]));
     }
     for (uint32_t c = 0; checker->runs && c < system->component_count; c++) {

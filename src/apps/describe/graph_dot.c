@@ -199,24 +199,16 @@ static bool print_unit(struct tt_graph_picture *picture, uint32_t component, con
     return good;
 }
 
-/* The loop of a small unit: the first one that it takes part in. */
-static uint32_t find_loop_of_unit(const struct tt_graph_picture *picture, uint32_t component)
-{
-    const struct tt_structure *structure = &picture->graph->structure;
-    for (uint32_t node = structure->component_first[component]; node < structure->component_first[component + 1];
-         node++)
-        if (picture->graph->loop_of[structure->scc.of[node]])
-            return picture->graph->loop_of[structure->scc.of[node]];
-    return 0;
-}
-
 static void print_small_unit(const struct tt_graph_picture *picture, uint32_t component)
 {
-    uint32_t loop = find_loop_of_unit(picture, component);
+    const struct tt_structure *structure = &picture->graph->structure;
+    uint32_t loop = 0, end = structure->component_first[component + 1]; /* the first loop that it takes part in */
+    for (uint32_t node = structure->component_first[component]; node < end && !loop; node++)
+        loop = picture->graph->loop_of[structure->scc.of[node]];
     fprintf(picture->out, "  u%u [shape=box style=\"filled,rounded\" color=\"%s\" fillcolor=\"%s\" label=<", component,
             loop ? tt_graph_dot_strong_colour(loop) : LINE_COLOUR, loop ? tt_graph_dot_light_colour(loop) : "#f3f5f7");
     graph_dot_print_text(picture->out, picture->system->components[component].name, MOST_SHOWN);
-    fprintf(picture->out, "%s>];\n", tt_structure_is_assumed(&picture->graph->structure, component) ? " *" : "");
+    fprintf(picture->out, "%s>];\n", tt_structure_is_assumed(structure, component) ? " *" : "");
 }
 
 static bool print_units(struct tt_graph_picture *picture)
@@ -248,16 +240,6 @@ static void print_system_ports(const struct tt_graph_picture *picture)
         }
 }
 
-static void print_name_of_node(const struct tt_graph_picture *picture, uint32_t index)
-{
-    const struct tt_structure_node *node = &picture->graph->structure.nodes[index];
-    if (!picture->system->single) {
-        graph_dot_print_text(picture->out, picture->system->components[node->component].name, MOST_SHOWN);
-        fputc('.', picture->out);
-    }
-    print_variable(picture, node->component, node->variable);
-}
-
 static void print_loops(const struct tt_graph_picture *picture)
 {
     const struct tt_system_graph *graph = picture->graph;
@@ -277,7 +259,12 @@ static void print_loops(const struct tt_graph_picture *picture)
                 loop);
         for (uint32_t i = 0; i < count && i < MOST_LISTED; i++) {
             fputs(i ? ", " : "", out);
-            print_name_of_node(picture, scc->nodes[scc->first[block] + i]);
+            const struct tt_structure_node *node = &graph->structure.nodes[scc->nodes[scc->first[block] + i]];
+            if (!picture->system->single) {
+                graph_dot_print_text(out, picture->system->components[node->component].name, MOST_SHOWN);
+                fputc('.', out);
+            }
+            print_variable(picture, node->component, node->variable);
         }
         if (count > MOST_LISTED)
             fprintf(out, " and %u more variables", count - MOST_LISTED);

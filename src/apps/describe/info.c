@@ -87,20 +87,16 @@ enum tutti_err tutti_tell_info(char **json, const char *file)
         &told, tt_info_is_system(file) ? write_system_info(told.out, file) : write_fmu_info(told.out, file), json);
 }
 
-static bool info_fmu_is_utf8(const char *text)
-{
-    for (size_t length; *text; text += length) {
-        length = tt_text_utf8_length(text);
-        if (length == 0)
-            return false;
-    }
-    return true;
-}
-
 /* Foreign text that is no UTF-8 becomes null. */
 static json_t *utf8_json(const char *value)
 {
-    return value && info_fmu_is_utf8(value) ? json_string(value) : json_null();
+    size_t length = 0;
+    for (const char *at = value; at && *at; at += length) {
+        length = tt_text_utf8_length(at);
+        if (length == 0)
+            return json_null();
+    }
+    return value ? json_string(value) : json_null();
 }
 
 void tt_info_add_text(json_t **object, const char *key, const char *value)
@@ -161,16 +157,6 @@ json_t *tt_info_value(enum tt_type type, const void *values, size_t i)
     return json_null();
 }
 
-static json_t *start_json(const struct tt_var *var)
-{
-    if (var->dimension_count == 0)
-        return tt_info_value(var->type, var->start, 0);
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < var->start_count; i++)
-        tt_json_append(&list, tt_info_value(var->type, var->start, i));
-    return list;
-}
-
 static json_t *dimensions_json(const struct tt_description *desc, const struct tt_var *var)
 {
     json_t *list = json_array();
@@ -207,14 +193,6 @@ static json_t *clock_json(const struct tt_clock *clock)
     return json;
 }
 
-static json_t *clocks_json(const struct tt_description *desc, const struct tt_var *var)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < var->clock_count; i++)
-        tt_json_append(&list, utf8_json(desc->vars[var->more->clocks[i]].name));
-    return list;
-}
-
 static json_t *info_fmu_variable_json(const struct tt_description *desc, const struct tt_var *var)
 {
     json_t *json = json_object();
@@ -227,8 +205,12 @@ static json_t *info_fmu_variable_json(const struct tt_description *desc, const s
         tt_info_add_text(&json, "initial", tt_description_initial_name(var->initial));
     if (var->dimension_count > 0)
         tt_json_set(&json, "dimensions", dimensions_json(desc, var));
-    if (var->start && var->start_count > 0)
-        tt_json_set(&json, "start", start_json(var));
+    if (var->start && var->start_count > 0) {
+        json_t *start = var->dimension_count > 0 ? json_array() : tt_info_value(var->type, var->start, 0);
+        for (uint32_t i = 0; var->dimension_count > 0 && i < var->start_count; i++)
+            tt_json_append(&start, tt_info_value(var->type, var->start, i));
+        tt_json_set(&json, "start", start);
+    }
     tt_info_add_text(&json, "unit", var->unit == TUTTI_NONE ? NULL : desc->units[var->unit].name);
     tt_info_add_text(&json, "displayUnit",
                      var->display_unit == TUTTI_NONE ? NULL : desc->displays[var->display_unit].name);
@@ -242,8 +224,12 @@ static json_t *info_fmu_variable_json(const struct tt_description *desc, const s
     }
     if (var->more && var->more->clock)
         tt_json_set(&json, "clock", clock_json(var->more->clock));
-    if (var->clock_count > 0)
-        tt_json_set(&json, "clocks", clocks_json(desc, var));
+    if (var->clock_count > 0) {
+        json_t *clocks = json_array();
+        for (uint32_t i = 0; i < var->clock_count; i++)
+            tt_json_append(&clocks, utf8_json(desc->vars[var->more->clocks[i]].name));
+        tt_json_set(&json, "clocks", clocks);
+    }
     tt_info_add_text(&json, "description", var->description);
     return json;
 }

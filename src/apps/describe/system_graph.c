@@ -103,14 +103,6 @@ static enum tutti_err read_terminals(const struct tt_system *system, struct tt_f
     return TUTTI_OK;
 }
 
-static enum tutti_err parse_phase(const char *word, enum tt_structure_phase *phase)
-{
-    *phase = strcmp(word, "run") == 0 ? TUTTI_PHASE_RUN : TUTTI_PHASE_INITIAL;
-    return *phase == TUTTI_PHASE_RUN || strcmp(word, "initial") == 0
-               ? TUTTI_OK
-               : tt_fail(TUTTI_ERR_ARGUMENT, "--phase takes initial or run, not '%s'", tt_text_excerpt(word).text);
-}
-
 enum tutti_err tutti_tell_graph(char **text, const struct tutti_run_options *options, const char *form,
                                 const char *phase)
 {
@@ -123,7 +115,9 @@ enum tutti_err tutti_tell_graph(char **text, const struct tutti_run_options *opt
     struct tt_system *system = NULL;
     struct tt_system_graph graph = {0};
     size_t i = 0;
-    TRY(parse_phase(phase, &graph.phase));
+    graph.phase = strcmp(phase, "run") == 0 ? TUTTI_PHASE_RUN : TUTTI_PHASE_INITIAL;
+    if (graph.phase != TUTTI_PHASE_RUN && strcmp(phase, "initial") != 0)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--phase takes initial or run, not '%s'", tt_text_excerpt(phase).text);
     while (i < sizeof forms / sizeof *forms && strcmp(forms[i].name, form) != 0)
         i++;
     if (i == sizeof forms / sizeof *forms)
@@ -194,14 +188,6 @@ static const struct tt_description *graph_json_desc(const struct tt_system *syst
     return system->components[component].fmu->desc;
 }
 
-static json_t *load_fmu_terminals(const struct tt_fmu *fmu)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; fmu->terminals && i < fmu->terminals->count; i++)
-        tt_json_append(&list, tt_info_terminal_json(fmu->desc, fmu->terminals, i));
-    return list;
-}
-
 static void graph_json_add_units(struct graph_json_writer *writer, const struct tt_system_graph *graph)
 {
     graph_json_open_list(writer, "units");
@@ -213,7 +199,11 @@ static void graph_json_add_units(struct graph_json_writer *writer, const struct 
         tt_json_set(&unit, "fmu", tt_json_text(component->fmu->path ? component->fmu->path : ""));
         tt_json_set(&unit, "model", tt_json_text(desc->model_name ? desc->model_name : ""));
         tt_json_set(&unit, "fmi", tt_json_text(desc->fmi_version ? desc->fmi_version : ""));
-        tt_json_set(&unit, "terminals", load_fmu_terminals(component->fmu));
+        const struct tt_terminals *terminals = component->fmu->terminals;
+        json_t *list = json_array();
+        for (uint32_t i = 0; terminals && i < terminals->count; i++)
+            tt_json_append(&list, tt_info_terminal_json(desc, terminals, i));
+        tt_json_set(&unit, "terminals", list);
         tt_json_set(&unit, "assumed", json_boolean(tt_structure_is_assumed(&graph->structure, c)));
         graph_json_add_item(writer, unit);
     }
@@ -345,14 +335,6 @@ static void graph_json_add_order(struct graph_json_writer *writer, const struct 
     graph_json_close_list(writer);
 }
 
-static void graph_json_add_assumptions(struct graph_json_writer *writer, const struct tt_system_graph *graph)
-{
-    graph_json_open_list(writer, "assumed");
-    for (uint32_t i = 0; i < graph->structure.assumed_count; i++)
-        graph_json_add_item(writer, tt_json_text(graph->system->components[graph->structure.assumed[i]].name));
-    graph_json_close_list(writer);
-}
-
 bool tt_system_graph_write_json(FILE *out, const struct tt_system_graph *graph)
 {
     struct graph_json_writer writer = {.out = out, .memory = true};
@@ -369,7 +351,10 @@ bool tt_system_graph_write_json(FILE *out, const struct tt_system_graph *graph)
     graph_json_add_order(&writer, graph);
     graph_json_add(&writer, "evaluations", json_integer(graph->order.evaluations));
     graph_json_add(&writer, "evaluations_one_by_one", json_integer(graph->single_evaluations));
-    graph_json_add_assumptions(&writer, graph);
+    graph_json_open_list(&writer, "assumed");
+    for (uint32_t i = 0; i < graph->structure.assumed_count; i++)
+        graph_json_add_item(&writer, tt_json_text(graph->system->components[graph->structure.assumed[i]].name));
+    graph_json_close_list(&writer);
     fputs("\n}\n", out);
     return writer.memory;
 }

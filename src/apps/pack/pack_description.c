@@ -131,15 +131,6 @@ static enum tutti_err pack_xml_add_interfaces(struct pack_xml_writer *writer, st
 
 /* ---- units and types ---- */
 
-/* Is it the first that brings this unit? Units are known by their names. */
-static bool is_first_use_of_unit(const struct tt_exposed_list *list, size_t place)
-{
-    for (size_t i = 0; i < place; i++)
-        if (list->items[i].unit && strcmp(list->items[i].unit->name, list->items[place].unit->name) == 0)
-            return false;
-    return true;
-}
-
 static void pack_xml_add_unit(struct pack_xml_writer *writer, struct tt_tree_node *parent,
                               const struct tt_unit_def *unit)
 {
@@ -166,7 +157,12 @@ static void pack_xml_add_units(struct pack_xml_writer *writer, struct tt_tree_no
     const struct tt_exposed_list *list = writer->description->exposed;
     struct tt_tree_node *parent = NULL;
     for (size_t i = 0; i < list->count; i++) {
-        if (!list->items[i].unit || !tt_type_is_float(list->items[i].row.type) || !is_first_use_of_unit(list, i))
+        if (!list->items[i].unit || !tt_type_is_float(list->items[i].row.type))
+            continue;
+        bool first = true; /* units are known by their names */
+        for (size_t k = 0; k < i && first; k++)
+            first = !list->items[k].unit || strcmp(list->items[k].unit->name, list->items[i].unit->name) != 0;
+        if (!first)
             continue;
         parent = parent ? parent : pack_xml_add_node(writer, root, "UnitDefinitions");
         pack_xml_add_unit(writer, parent, list->items[i].unit);
@@ -323,14 +319,6 @@ static void pack_xml_set_bounds(struct pack_xml_writer *writer, struct tt_tree_n
         pack_xml_set_number(writer, node, "nominal", bounds->nominal);
 }
 
-static bool is_packed_state(const struct tt_exposed_list *list, size_t place)
-{
-    for (size_t k = 0; k < list->derivative_count; k++)
-        if (list->items[list->derivatives[k]].derivative_of == place)
-            return true;
-    return false;
-}
-
 static void set_type_attributes(struct pack_xml_writer *writer, struct tt_tree_node *node, size_t place)
 {
     const struct tt_exposed_list *list = writer->description->exposed;
@@ -347,8 +335,10 @@ static void set_type_attributes(struct pack_xml_writer *writer, struct tt_tree_n
     pack_xml_set_bounds(writer, node, exposed);
     if (exposed->derivative_of != SIZE_MAX)
         pack_xml_set_count(writer, node, "derivative", exposed->derivative_of + 1);
-    pack_xml_set_true(writer, node, "reinit",
-                      tt_exposed_var(writer->job, exposed)->reinit && is_packed_state(list, place));
+    bool is_state = false;
+    for (size_t k = 0; k < list->derivative_count; k++)
+        is_state = is_state || list->items[list->derivatives[k]].derivative_of == place;
+    pack_xml_set_true(writer, node, "reinit", tt_exposed_var(writer->job, exposed)->reinit && is_state);
     if (exposed->row.role != TUTTI_PACKED_OUTPUT)
         pack_xml_set_start(writer, node, exposed);
 }
@@ -467,15 +457,6 @@ static enum tutti_err pack_xml_add_structure(struct pack_xml_writer *writer, str
 
 /* ---- all of it ---- */
 
-static void pack_xml_add_experiment(struct pack_xml_writer *writer, struct tt_tree_node *root)
-{
-    const struct tt_times *times = &writer->job->times;
-    struct tt_tree_node *node = pack_xml_add_node(writer, root, "DefaultExperiment");
-    pack_xml_set_number(writer, node, "startTime", times->start);
-    pack_xml_set_number(writer, node, "stopTime", times->stop);
-    pack_xml_set_number(writer, node, "stepSize", times->step);
-}
-
 static enum tutti_err pack_xml_write_all(struct pack_xml_writer *writer)
 {
     const struct tt_pack_description *description = writer->description;
@@ -497,7 +478,13 @@ static enum tutti_err pack_xml_write_all(struct pack_xml_writer *writer)
     TRY(pack_xml_add_interfaces(writer, root));
     pack_xml_add_units(writer, root);
     pack_xml_add_types(writer, root);
-    pack_xml_add_experiment(writer, root);
+
+    const struct tt_times *times = &writer->job->times;
+    struct tt_tree_node *experiment = pack_xml_add_node(writer, root, "DefaultExperiment");
+    pack_xml_set_number(writer, experiment, "startTime", times->start);
+    pack_xml_set_number(writer, experiment, "stopTime", times->stop);
+    pack_xml_set_number(writer, experiment, "stepSize", times->step);
+
     pack_xml_add_variables(writer, root);
     return pack_xml_add_structure(writer, root);
 }

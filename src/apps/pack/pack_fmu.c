@@ -199,28 +199,13 @@ static enum tutti_err compute_pack_token(struct packing *packing)
 
 /* ---- the FMU ---- */
 
-static enum tutti_err check_output(const char *output, unsigned fmi)
-{
-    if (!is_fmu(output))
-        return tt_fail(TUTTI_ERR_ARGUMENT, "the file to write is OUT.fmu, not '%s'", output);
-    if (fmi != 2 && fmi != 3)
-        return tt_fail(TUTTI_ERR_ARGUMENT, "--fmi takes 2 or 3, not %u", fmi);
-    return TUTTI_OK;
-}
-
-static enum tutti_err pack_fmu_check_input(const struct packing *packing)
-{
-    for (uint32_t i = 0; i < packing->job.system->file_count; i++)
-        if (tt_fs_is_same_file(packing->job.system->files[i].path, packing->output))
-            return tt_fail(TUTTI_ERR_ARGUMENT, "%s is read, and cannot be written at the same time", packing->output);
-    return TUTTI_OK;
-}
-
 static enum tutti_err pack_fmu_write(struct packing *packing, const struct tutti_run_options *options,
                                      const char *const *expose, size_t expose_count)
 {
     TRY(tt_job_load(&packing->job, options, NULL));
-    TRY(pack_fmu_check_input(packing));
+    for (uint32_t i = 0; i < packing->job.system->file_count; i++)
+        if (tt_fs_is_same_file(packing->job.system->files[i].path, packing->output))
+            return tt_fail(TUTTI_ERR_ARGUMENT, "%s is read, and cannot be written at the same time", packing->output);
     TRY(tt_exposed_check_averages(&packing->job));
     TRY(tt_exposed_choose(&packing->exposed, &packing->job, packing->fmi, expose, expose_count));
     TRY(tt_exposed_add_states(&packing->exposed, &packing->job, packing->fmi));
@@ -264,7 +249,10 @@ enum tutti_err tutti_pack(const char *output, const struct tutti_run_options *op
                           const char *const *expose, size_t expose_count)
 {
     struct tt_failure failure;
-    TRY(check_output(output, fmi));
+    if (!is_fmu(output))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "the file to write is OUT.fmu, not '%s'", output);
+    if (fmi != 2 && fmi != 3)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "--fmi takes 2 or 3, not %u", fmi);
     struct packing *packing = calloc(1, sizeof *packing);
     if (!packing)
         return tt_fail_memory();

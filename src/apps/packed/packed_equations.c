@@ -297,15 +297,6 @@ static enum tutti_err propagate_unit_events(struct tt_packed *packed, bool *any)
     return TUTTI_OK;
 }
 
-static double next_equations_event(const struct tt_packed_equations *equations)
-{
-    const struct tt_joint_units *pool = &equations->system.pool;
-    double next = INFINITY;
-    for (uint32_t u = 0; u < pool->unit_count; u++)
-        next = fmin(next, pool->units[u].member->now.next_event);
-    return next;
-}
-
 enum tutti_err tt_packed_equations_update(struct tt_packed *packed, struct tt_equations_update *update)
 {
     struct tt_packed_equations *equations = packed->equations;
@@ -326,6 +317,8 @@ enum tutti_err tt_packed_equations_update(struct tt_packed *packed, struct tt_eq
         }
     }
     update->terminate = rank->ended;
-    update->next_event = next_equations_event(equations);
+    update->next_event = INFINITY;
+    for (uint32_t u = 0; u < equations->system.pool.unit_count; u++)
+        update->next_event = fmin(update->next_event, equations->system.pool.units[u].member->now.next_event);
     return TUTTI_OK;
 }

@@ -244,15 +244,6 @@ static double snap_to_master_point(const struct tt_packed *packed, double t)
     return tt_time_same(t, point, execution->rank.span) ? point : t;
 }
 
-/* Units with steps of their own take what was set when they begin one. */
-static bool packed_has_pending(const struct tt_rank *rank)
-{
-    bool has = false;
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        has = has || rank->own[m]->now.has_pending;
-    return has;
-}
-
 /* A step that the lane left to others is one of the loop, too: it needs less of a look around than a longer way does. */
 static enum tutti_err packed_advance(struct tt_packed *packed, double t)
 {
@@ -266,7 +257,12 @@ static enum tutti_err packed_advance(struct tt_packed *packed, double t)
             return err;
     }
     TRY(tutti_simulation_advance(packed->simulation, t));
-    packed->sets = packed->sets && packed_has_pending(rank);
+
+    /* Units with steps of their own take what was set when they begin one. */
+    bool pending = false;
+    for (uint32_t m = 0; packed->sets && m < rank->own_count; m++)
+        pending = pending || rank->own[m]->now.has_pending;
+    packed->sets = pending;
     return TUTTI_OK;
 }
 

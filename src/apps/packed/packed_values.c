@@ -340,16 +340,6 @@ static enum tutti_err packed_values_convert_in(const struct tt_packed *packed,
     return TUTTI_OK;
 }
 
-static enum tutti_err find_pending_set(struct tt_packed *packed, const struct tt_packed_variable *variable,
-                                       struct tt_packed_end *end)
-{
-    struct tutti_simulation *simulation = packed->simulation;
-    TRY(tt_pending_set_find(&end->set, &simulation->pending_sets, &simulation->execution.rank, end->component,
-                            end->variable)); /* elements of one array have one */
-    end->set->moves = variable->row->moves;
-    return TUTTI_OK;
-}
-
 /* Into the values that the unit is to take. */
 static enum tutti_err packed_values_write_pending(struct tt_packed *packed, const struct tt_packed_variable *variable,
                                                   struct tt_packed_end *end)
@@ -375,8 +365,10 @@ static enum tutti_err packed_values_write(struct tt_packed *packed, const struct
                                           struct tt_packed_end *end)
 {
     struct tt_rank *rank = &packed->simulation->execution.rank;
-    if (!end->set)
-        TRY(find_pending_set(packed, variable, end));
+    if (!end->set) { /* elements of one array have one */
+        TRY(tt_pending_set_find(&end->set, &packed->simulation->pending_sets, rank, end->component, end->variable));
+        end->set->moves = variable->row->moves;
+    }
     TRY(packed_values_write_pending(packed, variable, end));
     if (packed->exchange && variable->row->moves) /* PK4: it is a part of the point */
         return tt_unit_set(rank->members[end->component].unit, &end->set->signals);

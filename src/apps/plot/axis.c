@@ -10,14 +10,6 @@
 /* A curve that moves by less than this part of its size moves by rounding errors only. */
 static const double FLAT = 4 * DBL_EPSILON;
 
-static void fit_log_axis(struct tt_plot_axis *axis, double low, double high)
-{
-    double from = fmin(floor(log10(fmax(low, DBL_MIN))), 307) /* gnuplot has no ticks from 1e308 on */,
-           to = fmax(ceil(log10(high)), from + 1);
-    axis->low = fmax(pow(10, from), DBL_MIN); /* nor does it draw smaller numbers */
-    axis->high = fmin(pow(10, to), DBL_MAX);
-}
-
 /* Where all values are near a large number, ticks would differ in their last digits only: a round number is taken off. */
 static void subtract_axis_offset(struct tt_plot_axis *axis, double span, double size)
 {
@@ -42,7 +34,10 @@ void tt_plot_axis_fit(struct tt_plot_axis *axis, double low, double high)
         return;
     }
     if (axis->log) {
-        fit_log_axis(axis, low, high);
+        double from = fmin(floor(log10(fmax(low, DBL_MIN))), 307); /* gnuplot has no ticks from 1e308 on */
+        double to = fmax(ceil(log10(high)), from + 1);
+        axis->low = fmax(pow(10, from), DBL_MIN); /* nor does it draw smaller numbers */
+        axis->high = fmin(pow(10, to), DBL_MAX);
         return;
     }
     /* Half of each: the difference of two large numbers may be too large for a number. */

@@ -233,16 +233,6 @@ static void write_extras(FILE *out, const struct tt_plot_curve *curve, size_t nu
                 colour);
 }
 
-/* Where a curve is marked, so is its sample. */
-static void write_curve_title(FILE *out, const struct tt_plot_curve *curve, const char *title, size_t room)
-{
-    if (curve->marked)
-        fprintf(out, " notitle, NaN with linespoints lw 1.7 lc rgb '#%06x' dt %s pt %d ps 1", curve_colour(curve),
-                dashes[curve->result], curve_mark(curve));
-    fputs(" title ", out);
-    print_quoted(out, title, room);
-}
-
 static void write_curves(FILE *out, const struct tt_plot *plot, const struct tt_plot_panel *panel, size_t first,
                          const struct curve_extras *extras)
 {
@@ -261,8 +251,11 @@ static void write_curves(FILE *out, const struct tt_plot *plot, const struct tt_
             char more[64];
             named++;
             snprintf(more, sizeof more, "and %zu more", entries - named + 1);
-            write_curve_title(out, curve, named == TUTTI_PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label,
-                              room);
+            if (curve->marked) /* its sample is marked, too */
+                fprintf(out, " notitle, NaN with linespoints lw 1.7 lc rgb '#%06x' dt %s pt %d ps 1",
+                        curve_colour(curve), dashes[curve->result], curve_mark(curve));
+            fputs(" title ", out);
+            print_quoted(out, named == TUTTI_PLOT_MOST_IN_LEGEND && entries > named ? more : curve->label, room);
         }
         write_extras(out, curve, first + i, &extras[i]);
     }
@@ -336,15 +329,6 @@ static void write_frame(FILE *out, const struct tt_plot *plot, size_t i, int top
     fprintf(out, "set format y %s\nset format x %s\n", panel->y.log ? "'10^{%T}'" : "'%g'", numbers ? "'%g'" : "''");
 }
 
-static void write_picture_title(FILE *out, const char *title, struct tt_plot_size size)
-{
-    fputs("set label 2 ", out);
-    print_quoted(out, title, SIZE_MAX);
-    fprintf(out, " at screen %.6f,%.6f center noenhanced font ',%d'\n",
-            (TUTTI_PLOT_LEFT + (size.width - TUTTI_PLOT_LEFT - TUTTI_PLOT_RIGHT) / 2.0) / size.width,
-            1 - (TUTTI_PLOT_TOP + 10.0) / size.height, TUTTI_PLOT_FONT + 2);
-}
-
 static void write_picture(FILE *out, const struct tt_plot *plot)
 {
     struct tt_plot_size size = tt_gnuplot_script_picture_size(plot);
@@ -356,7 +340,11 @@ static void write_picture(FILE *out, const struct tt_plot *plot)
           "set minussign\nset grid lt 1 dt solid lc rgb '#e2e2e2' lw 0.7\nset multiplot\n",
           out);
     if (plot->options->title) {
-        write_picture_title(out, plot->options->title, size);
+        fputs("set label 2 ", out);
+        print_quoted(out, plot->options->title, SIZE_MAX);
+        fprintf(out, " at screen %.6f,%.6f center noenhanced font ',%d'\n",
+                (TUTTI_PLOT_LEFT + (size.width - TUTTI_PLOT_LEFT - TUTTI_PLOT_RIGHT) / 2.0) / size.width,
+                1 - (TUTTI_PLOT_TOP + 10.0) / size.height, TUTTI_PLOT_FONT + 2);
         top += TUTTI_PLOT_TITLE;
     }
     size_t first = 0;

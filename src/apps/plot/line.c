@@ -198,16 +198,6 @@ static void cut_end(struct tt_plot_line *line, size_t end, size_t neighbour, dou
     line->x[end] = x;
 }
 
-/* gnuplot draws no line between two points that are both outside, and the extent is that of what is seen. */
-static void plot_line_cut(struct tt_plot_line *line, double from, double to)
-{
-    size_t count = line->count;
-    if (count > 1 && line->x[0] < from)
-        cut_end(line, 0, 1, from);
-    if (count > 1 && line->x[count - 1] > to)
-        cut_end(line, count - 1, count - 2, to);
-}
-
 static void thin_held(struct tt_plot_curve_data *out, const struct tt_plot_values *values, double from, double to,
                       size_t columns)
 {
@@ -233,7 +223,13 @@ void tt_plot_line_thin(struct tt_plot_curve_data *out, const struct tt_plot_valu
     struct tt_plot_values seen = *values;
     tt_plot_line_values_cut(&seen, from, to);
     (seen.held ? thin_held : thin_moving)(out, &seen, from, to, columns);
-    plot_line_cut(&out->line, from, to);
+
+    /* gnuplot draws no line between two points that are both outside, and the extent is that of what is seen */
+    size_t count = out->line.count;
+    if (count > 1 && out->line.x[0] < from)
+        cut_end(&out->line, 0, 1, from);
+    if (count > 1 && out->line.x[count - 1] > to)
+        cut_end(&out->line, count - 1, count - 2, to);
 }
 
 /* From a point that is kept, the slopes are known that pass all points after it near enough; the first point that none
@@ -311,14 +307,6 @@ static bool raster_draw(struct raster *raster, double x0, double y0, double x1, 
     return fresh;
 }
 
-static void add_phase_jump(struct tt_plot_curve_data *out, double x0, double y0, double x1, double y1)
-{
-    tt_plot_line_interrupt(&out->line);
-    tt_plot_line_add(&out->jumps, x0, y0);
-    tt_plot_line_add(&out->jumps, x1, y1);
-    tt_plot_line_interrupt(&out->jumps);
-}
-
 /* All of a curve that few points make; of many, what draws a cell of the raster for the first time. */
 static void thin_phase(struct tt_plot_curve_data *out, struct raster *raster, const double *t, const double *x,
                        const double *y, size_t count)
@@ -339,8 +327,12 @@ static void thin_phase(struct tt_plot_curve_data *out, struct raster *raster, co
             continue; /* less than half a cell from the pen */
         size_t from = last == SIZE_MAX ? i : last;
         bool fresh = raster_draw(raster, x[from], y[from], x[i], y[i]) || count <= FEW || last == SIZE_MAX;
-        if (jump && fresh)
-            add_phase_jump(out, x[from], y[from], x[i], y[i]);
+        if (jump && fresh) {
+            tt_plot_line_interrupt(&out->line);
+            tt_plot_line_add(&out->jumps, x[from], y[from]);
+            tt_plot_line_add(&out->jumps, x[i], y[i]);
+            tt_plot_line_interrupt(&out->jumps);
+        }
         if (fresh && !jump && !drawn && last != SIZE_MAX)
             tt_plot_line_add(&out->line, x[last], y[last]);
         if (fresh)

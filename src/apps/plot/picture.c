@@ -29,15 +29,6 @@ static enum tutti_err plot_read_size(struct tt_plot_options *options, const char
     return TUTTI_OK;
 }
 
-static enum tutti_err read_window(struct tt_plot_options *options, const struct tt_display_options *given)
-{
-    options->start = -INFINITY;
-    options->stop = INFINITY;
-    TRY(tt_describe_option_number(given, "start", &options->start));
-    TRY(tt_describe_option_number(given, "stop", &options->stop));
-    return options->start < options->stop ? TUTTI_OK : tt_fail(TUTTI_ERR_ARGUMENT, "--start has to be before --stop");
-}
-
 enum tutti_err tt_plot_options_read(struct tt_plot_options *options, const struct tt_display_options *given)
 {
     static const char *const names[] = {"variable", "xy",   "steps", "title", "difference",
@@ -55,7 +46,12 @@ enum tutti_err tt_plot_options_read(struct tt_plot_options *options, const struc
     TRY(tt_describe_option_flag(given, "difference", &options->difference));
     TRY(tt_describe_option_flag(given, "y-log", &options->y_log));
     TRY(plot_read_size(options, tt_describe_option_value(given, "size")));
-    return read_window(options, given);
+
+    options->start = -INFINITY;
+    options->stop = INFINITY;
+    TRY(tt_describe_option_number(given, "start", &options->start));
+    TRY(tt_describe_option_number(given, "stop", &options->stop));
+    return options->start < options->stop ? TUTTI_OK : tt_fail(TUTTI_ERR_ARGUMENT, "--start has to be before --stop");
 }
 
 void tt_plot_options_fini(struct tt_plot_options *options)

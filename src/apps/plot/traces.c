@@ -241,15 +241,6 @@ static enum tutti_err copy_trace_unit(struct tt_plot *plot, struct tt_plot_trace
     return trace->unit ? TUTTI_OK : tt_fail_memory();
 }
 
-static void add_trace(struct tt_plot *plot, size_t result, size_t place)
-{
-    const struct tutti_result_variable *variable = &plot->results[result]->variables[place];
-    struct tt_plot_trace *trace = &plot->traces[plot->trace_count++];
-    *trace = (struct tt_plot_trace){.name = variable->name};
-    for (size_t i = 0; i < plot->result_count; i++)
-        trace->place[i] = i == result ? place : plot->results[i]->count;
-}
-
 /* The first result's in their order, then what only the second one has. */
 enum tutti_err tt_plot_traces_list(struct tt_plot *plot)
 {
@@ -266,10 +257,14 @@ enum tutti_err tt_plot_traces_list(struct tt_plot *plot)
             const struct tutti_result_variable *variable = &plot->results[i]->variables[v];
             int64_t earlier = TUTTI_MAP_NONE;
             err = tt_map_add(&names, variable->name, (int64_t)plot->trace_count, &earlier);
-            if (err == TUTTI_OK && earlier == TUTTI_MAP_NONE)
-                add_trace(plot, i, v);
             if (err != TUTTI_OK)
                 break;
+            if (earlier == TUTTI_MAP_NONE) {
+                struct tt_plot_trace *added = &plot->traces[plot->trace_count++];
+                *added = (struct tt_plot_trace){.name = variable->name};
+                for (size_t k = 0; k < plot->result_count; k++)
+                    added->place[k] = plot->results[k]->count;
+            }
             struct tt_plot_trace *trace =
                 &plot->traces[earlier == TUTTI_MAP_NONE ? (int64_t)plot->trace_count - 1 : earlier];
             trace->place[i] = v;

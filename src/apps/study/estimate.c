@@ -706,14 +706,6 @@ static enum tutti_err compare_two_jacobians(struct tutti_estimation *e, const st
     return TUTTI_OK;
 }
 
-static void store_null_directions(struct tutti_estimation *e, const struct estimate_uncertainty *j, size_t rank)
-{
-    e->direction_count = j->n - rank;
-    for (size_t d = rank; d < j->n; d++)
-        for (size_t k = 0; k < j->n; k++)
-            e->directions[(d - rank) * j->n + k] = j->right[d * j->n + k];
-}
-
 static void compute_standard_errors(struct tutti_estimation *e, const struct estimate_uncertainty *j, size_t rank)
 {
     e->freedom = (double)j->m - (double)rank;
@@ -750,7 +742,10 @@ static enum tutti_err compute_covariance(struct tutti_estimation *e, const struc
     TRY(tt_matrix_svd(j->jacobian, j->m, j->n, j->singular, j->right));
     while (rank < j->n && j->singular[rank] > error)
         rank++;
-    store_null_directions(e, j, rank);
+    e->direction_count = j->n - rank;
+    for (size_t d = rank; d < j->n; d++)
+        for (size_t k = 0; k < j->n; k++)
+            e->directions[(d - rank) * j->n + k] = j->right[d * j->n + k];
     compute_standard_errors(e, j, rank);
     return TUTTI_OK;
 }

@@ -73,15 +73,6 @@ static enum tutti_err write_rerun_setting(struct tt_rerun *trial, size_t i, doub
     return trial->setting.failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-static enum tutti_err set_rerun_values(struct tt_rerun *trial, const double *values)
-{
-    for (size_t i = 0; i < trial->name_count; i++) {
-        TRY(write_rerun_setting(trial, i, values[i]));
-        TRY(tutti_simulation_set(trial->simulation, trial->setting.text));
-    }
-    return TUTTI_OK;
-}
-
 /* Values of names go the way of --set, but were not given by it. */
 static enum tutti_err name_option_in_error(const struct tt_rerun *trial, enum tutti_err err)
 {
@@ -246,7 +237,10 @@ enum tutti_err tt_rerun_start(struct tt_rerun *trial, const double *values, cons
     if (trial->ran)
         TRY(tutti_simulation_reset(trial->simulation));
     trial->ran = true;
-    TRY(set_rerun_values(trial, values));
+    for (size_t i = 0; i < trial->name_count; i++) {
+        TRY(write_rerun_setting(trial, i, values[i]));
+        TRY(tutti_simulation_set(trial->simulation, trial->setting.text));
+    }
     return tutti_simulation_start(trial->simulation);
 }
 

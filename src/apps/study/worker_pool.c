@@ -75,14 +75,6 @@ static enum tutti_err requeue_run(struct tt_vector *runs, size_t run)
     return TUTTI_OK;
 }
 
-static void worker_pool_assign_runs(struct worker_pool *pool, unsigned w)
-{
-    struct pool_worker *worker = &pool->workers[w];
-    if (worker->here && worker->count > worker->told)
-        worker->told +=
-            (unsigned)pool->way->tell(pool->self, w, worker->runs + worker->told, worker->count - worker->told);
-}
-
 /* The pool does without it, if it can. */
 static enum tutti_err worker_pool_drop_worker(struct worker_pool *pool, unsigned w, enum tutti_err err)
 {
@@ -164,14 +156,6 @@ static enum tutti_err fail_worker_run(struct worker_pool *pool, size_t run, cons
     return err;
 }
 
-static unsigned count_run_losses(const struct worker_pool *pool, size_t run)
-{
-    unsigned count = 0;
-    for (size_t i = 0; i < pool->suspects.count; i++)
-        count += ((const size_t *)pool->suspects.items)[i] == run;
-    return count;
-}
-
 /* Which of its runs has the worker ended in? worker->count: none. */
 static unsigned find_crashed_run(const struct pool_worker *worker, const struct tt_worker_ending *ending)
 {
@@ -195,7 +179,10 @@ static enum tutti_err requeue_lost_runs(struct worker_pool *pool, struct pool_wo
     size_t run = known ? worker->runs[culprit] : SIZE_MAX;
     if (known && !*ending->how) {
         TRY(requeue_run(&pool->suspects, run));
-        known = count_run_losses(pool, run) == MOST_LOSSES;
+        unsigned losses = 0;
+        for (size_t i = 0; i < pool->suspects.count; i++)
+            losses += ((const size_t *)pool->suspects.items)[i] == run;
+        known = losses == MOST_LOSSES;
     }
     if (known)
         TRY(fail_worker_run(pool, run,
@@ -283,19 +270,13 @@ static enum tutti_err fill_queues(struct worker_pool *pool, bool *busy)
                 worker->runs[worker->count++] = run;
             *busy = *busy || worker->count > 0 || (worker->here && worker->leaves); /* another takes its place */
         }
-    for (unsigned w = 0; w < pool->count; w++)
-        worker_pool_assign_runs(pool, w);
+    for (unsigned w = 0; w < pool->count; w++) {
+        struct pool_worker *worker = &pool->workers[w];
+        if (worker->here && worker->count > worker->told)
+            worker->told +=
+                (unsigned)pool->way->tell(pool->self, w, worker->runs + worker->told, worker->count - worker->told);
+    }
     return TUTTI_OK;
-}
-
-/* If all that work have enough to do meanwhile. */
-static void worker_pool_sleep(const struct worker_pool *pool)
-{
-    bool short_runs = true;
-    for (unsigned w = 0; w < pool->count; w++)
-        short_runs = short_runs && (!pool->workers[w].here || pool->workers[w].ahead > FEW_AHEAD);
-    if (short_runs)
-        nanosleep(&(struct timespec){.tv_nsec = (long)(NAP * 1e9)}, NULL);
 }
 
 static bool worker_pool_is_waiting(const struct worker_pool *pool)
@@ -312,8 +293,13 @@ static enum tutti_err worker_pool_run_loop(struct worker_pool *pool)
         TRY(fill_queues(pool, &busy));
         if (!busy && pool->again.count == 0 && !worker_pool_is_waiting(pool))
             return TUTTI_OK;
-        if (busy)
-            worker_pool_sleep(pool);
+
+        bool nap = busy; /* if all that work have enough to do meanwhile */
+        for (unsigned w = 0; w < pool->count; w++)
+            nap = nap && (!pool->workers[w].here || pool->workers[w].ahead > FEW_AHEAD);
+        if (nap)
+            nanosleep(&(struct timespec){.tv_nsec = (long)(NAP * 1e9)}, NULL);
+
         TRY(receive_from_workers(pool));
         TRY(pool->order->idle(pool->order->context));
         if (interrupt && *interrupt)

@@ -272,14 +272,6 @@ bool tt_command_offers_option(const struct tt_option *option)
     return true;
 }
 
-static json_t *command_options_words_json(const struct tutti_option_word *words)
-{
-    json_t *list = json_array();
-    for (; words && words->name; words++)
-        tt_json_append(&list, json_pack("{s:s, s:s*}", "word", words->name, "help", words->text));
-    return list;
-}
-
 static json_t *option_json(const struct tt_option *option)
 {
     static const char *const kinds[] = {
@@ -304,7 +296,10 @@ static json_t *option_json(const struct tt_option *option)
                 option->words       ? json_string(option->words[0].name)
                 : option->otherwise ? json_string(option->otherwise)
                                     : json_null());
-    tt_json_set(&json, "words", command_options_words_json(option->words));
+    json_t *words = json_array();
+    for (const struct tutti_option_word *word = option->words; word && word->name; word++)
+        tt_json_append(&words, json_pack("{s:s, s:s*}", "word", word->name, "help", word->text));
+    tt_json_set(&json, "words", words);
     tt_json_set(&json, "help", json_string(option->help ? option->help : ""));
     tt_json_set(&json, "annotation",
                 option->annotation == TUTTI_OF_UNIT     ? json_string("unit")

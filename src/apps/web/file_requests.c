@@ -34,16 +34,6 @@ static const char *kind_by_ending(const char *name)
     return strncmp(name, "OspSystemStructure", 18) == 0 && dot && strcmp(dot, ".xml") == 0 ? "import" : "other";
 }
 
-static json_t *entry_json(const char *name, const struct stat *st)
-{
-    json_t *entry = json_object();
-    tt_json_set(&entry, "name", tt_json_text(name));
-    tt_json_set(&entry, "kind", json_string(S_ISDIR(st->st_mode) ? "folder" : kind_by_ending(name)));
-    tt_json_set(&entry, "size", S_ISDIR(st->st_mode) ? json_null() : json_integer(st->st_size));
-    tt_json_set(&entry, "modified", json_integer(st->st_mtime));
-    return entry;
-}
-
 /* Files and folders; nothing else, and nothing hidden. */
 static json_t *entries_json(int fd, DIR *stream, bool *all)
 {
@@ -58,7 +48,13 @@ static json_t *entries_json(int fd, DIR *stream, bool *all)
         *all = json_array_size(entries) < MOST_ENTRIES;
         if (!*all)
             break;
-        tt_json_append(&entries, entry_json(found->d_name, &st));
+        bool folder = S_ISDIR(st.st_mode);
+        json_t *entry = json_object();
+        tt_json_set(&entry, "name", tt_json_text(found->d_name));
+        tt_json_set(&entry, "kind", json_string(folder ? "folder" : kind_by_ending(found->d_name)));
+        tt_json_set(&entry, "size", folder ? json_null() : json_integer(st.st_size));
+        tt_json_set(&entry, "modified", json_integer(st.st_mtime));
+        tt_json_append(&entries, entry);
     }
     return entries;
 }

@@ -243,15 +243,6 @@ static bool extend_curve(struct tt_series *series, struct series_file *file, str
     return longer != NULL;
 }
 
-/* A curve that has room for the file's rows. */
-static void series_drop_curve(struct tt_series *series, struct series_file *file, struct series_curve *curve)
-{
-    free(curve->values);
-    *curve = (struct series_curve){0};
-    file->bytes -= series_bytes(file->rows);
-    series->bytes -= series_bytes(file->rows);
-}
-
 /* Reads what is missing of `picked`, all at once. */
 static enum tutti_err read_curves(struct tt_series *series, struct series_file *file, const size_t *picked,
                                   size_t count)
@@ -276,7 +267,10 @@ static enum tutti_err read_curves(struct tt_series *series, struct series_file *
     for (size_t i = 0; i < missing_count; i++) {
         struct series_curve *curve = &file->curves[missing[i]];
         if (err || !room) {
-            series_drop_curve(series, file, curve);
+            free(curve->values);
+            *curve = (struct series_curve){0};
+            file->bytes -= series_bytes(file->rows);
+            series->bytes -= series_bytes(file->rows);
             continue;
         }
         curve->rows = file->rows;

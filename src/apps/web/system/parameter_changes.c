@@ -165,16 +165,6 @@ const char *tt_parameter_changes_is_given(const struct tt_tree *tree, const char
     return value ? tt_tree_find_attribute(value, "value") : NULL;
 }
 
-static enum tutti_err unset_parameter(const struct tt_tree *tree, const char *wanted)
-{
-    if (parameter_changes_remove_parameter(tree, wanted))
-        return TUTTI_OK;
-    return tt_fail(
-        TUTTI_ERR_ARGUMENT,
-        "the value of '%s' is from a parameter set of the file, which stays as it is; give another value instead",
-        tt_text_excerpt(wanted).text);
-}
-
 static enum tutti_err parameter_changes_apply(struct tt_ssd *ssd, const struct tt_parameter_changes *sets,
                                               const char *path, struct tt_text *text)
 {
@@ -214,7 +204,11 @@ enum tutti_err tt_parameter_changes_write(const struct tt_parameter_changes *set
                                           struct tt_editor *maker, struct tt_text *text)
 {
     for (size_t i = 0; i < sets->unset_count; i++)
-        TRY(unset_parameter(maker->tree, sets->unset[i]));
+        if (!parameter_changes_remove_parameter(maker->tree, sets->unset[i]))
+            return tt_fail(TUTTI_ERR_ARGUMENT,
+                           "the value of '%s' is from a parameter set of the file, which stays as it is; give another "
+                           "value instead",
+                           tt_text_excerpt(sets->unset[i]).text);
     for (size_t i = 0; i < sets->gone_count; i++) /* another element of that path must not get it */
         (void)parameter_changes_remove_parameter(maker->tree, sets->gone[i]);
     tt_edit_write_back(maker->tree, text);

@@ -29,14 +29,6 @@ static char *system_draft_join_path(const char *folder, const char *name)
 
 /* ---- beginning and end ---- */
 
-static enum tutti_err system_draft_split_name(struct tt_system_draft *draft, const char *name)
-{
-    const char *hash = strrchr(name, '#');
-    draft->name = hash ? strndup(name, (size_t)(hash - name)) : tt_text_copy(name);
-    draft->variant = hash ? tt_text_copy(hash + 1) : NULL;
-    return draft->name && (!hash || draft->variant) ? TUTTI_OK : tt_fail_memory();
-}
-
 /* What is no .ssp becomes one. */
 static enum tutti_err system_draft_convert(struct tt_system_draft *draft)
 {
@@ -85,7 +77,13 @@ enum tutti_err tt_system_draft_init(struct tt_system_draft *draft, const struct 
     *draft = (struct tt_system_draft){.folder = folder};
     if (!name)
         return start_empty_draft(draft);
-    TRY(system_draft_split_name(draft, name));
+
+    const char *hash = strrchr(name, '#');
+    draft->name = hash ? strndup(name, (size_t)(hash - name)) : tt_text_copy(name);
+    draft->variant = hash ? tt_text_copy(hash + 1) : NULL;
+    if (!draft->name || (hash && !draft->variant))
+        return tt_fail_memory();
+
     TRY(tt_served_folder_find(folder, draft->name, TUTTI_WEB_FILE, &draft->file));
     size_t length = strlen(draft->name);
     if (length <= 4 || strcasecmp(draft->name + length - 4, ".ssp") != 0) {
