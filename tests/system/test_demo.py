@@ -27,6 +27,14 @@ class Demo(CommandTest):
         self.assertEqual(page.count('src="data:image/svg+xml;base64,'), 3)
         self.assertNotRegex(page, r"(src|href)=\"(?!data:)")
 
+    def test_what_it_builds(self):
+        """README continues with `tutti web`, which loads a module."""
+        build = pathlib.Path(TUTTI).parent
+        if not (build / "build.ninja").exists() or not (build / "tutti_http.so").exists():
+            self.skipTest("not a build by Ninja with libmicrohttpd")
+        commands = subprocess.run(["ninja", "-C", build, "-t", "commands", "demo"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        self.assertIn(" -o tutti_http.so", commands)
+
 
 if __name__ == "__main__":
     unittest.main()
