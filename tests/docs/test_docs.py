@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The user documentation says what is so: its commands work, its outputs, messages, options and links exist.
 
-Every ```sh block of README.md, docs/*.md and docs/howto/*.md is run, block by block and from top to bottom of a page, in
+Every ```sh block of README.md and of the pages below docs/ is run, block by block and from top to bottom of a page, in
 a folder of the page's own. There, build/tutti, build/fmus/ and what is in build/examples/ are those of the running build
 (as links: nothing of the build is written to), and `tutti` is on the PATH. In such a block
   ./dev COMMAND and sudo ... are not run; ./dev's command has to exist;
@@ -36,9 +36,10 @@ from options import MANUAL  # noqa: E402
 
 PAGES = [SOURCE / "README.md", *sorted((SOURCE / "docs").rglob("*.md"))]
 # With commands that the thread sanitizer does not know: MPI, forking, confinement.
-NOT_RUN = ("distributed.md", "parallel.md", "masters.md", "nodes.md") if b"__tsan_init" in TUTTI.read_bytes() else ()
+NOT_RUN = ("distributed.md", "parallel.md", "step-control.md", "nodes.md") if b"__tsan_init" in TUTTI.read_bytes() else ()
 LIKE_RUN = {"linearize", "analyze", "sweep", "estimate", "pack", "wrap"}  # commands that take options of a run, which are explained there
-MORE = ("tutorial.md", "troubleshooting.md", "masters.md", "algorithms.md", "model-exchange.md")  # pages, beside those, with options
+MASTERS = ("masters/choose.md", "masters/couplings.md", "masters/step-control.md", "masters/events.md")
+MORE = ("tutorial.md", "troubleshooting.md", *MASTERS, "algorithms.md", "model-exchange.md")  # pages, beside those, with options
 PATIENCE = 300  # seconds, for a block; a safety net, not a measurement
 
 
