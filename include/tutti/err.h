@@ -53,12 +53,14 @@ TUTTI_API const char *tutti_err_name(enum tutti_err err);
  * "" if nothing failed yet. */
 TUTTI_API const char *tutti_err_message(void);
 
-/* What the last failure on this thread is about, as far as its place knew it. Valid as long as the message. */
-/* The unit; NULL: none in particular. */
+/* The functions below name the component, variable and time of the last failure on this thread, where these are known.
+ * The texts are valid as long as its message. */
+/* The component; NULL if the failure does not concern a particular one. */
 TUTTI_API const char *tutti_err_unit(void);
-/* The variable, as its FMU calls it; if there is none of that name, as the program called it. NULL: none in particular. */
+/* The variable, by its name in the FMU, or as the program called it if the FMU has no such variable. NULL if the
+ * failure does not concern a particular one. */
 TUTTI_API const char *tutti_err_variable(void);
-/* The simulated time; NaN: none, or before the run. */
+/* The simulated time; NaN if the failure has no time or happened before the run. */
 TUTTI_API double tutti_err_time(void);
 
 #ifdef __cplusplus

@@ -6,7 +6,7 @@
  *         tutti_options_set(options, "rtol", "1e-6") || tutti_options_set(options, "output", "car.csv"))
  *         puts(tutti_err_message());
  *
- * docs/options.md lists them; tutti_options_describe tells a program. */
+ * docs/options.md lists the options; tutti_options_describe returns the list to programs. */
 #ifndef TUTTI_OPTIONS_H
 #define TUTTI_OPTIONS_H
 
@@ -24,104 +24,113 @@ extern "C" {
 struct tutti_run_options;
 struct tutti_run_stats; /* <tutti/stats.h> */
 
-/* A set in which nothing is given. *out is set on success only. MEMORY. */
+/* Creates a set in which no option is given. *out is set on success only. MEMORY. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_options_make(struct tutti_run_options **out);
-/* NULL is fine. Not while a run or a simulation uses it. */
+/* NULL is allowed. Must not be called while a run or a simulation uses the set. */
 TUTTI_API void tutti_options_free(struct tutti_run_options *options);
 
-/* Sets an option to what `value` says, which is copied. Options that name files, connections, values and the like ("file", "connect",
- * "set", "input", "record", "place", "step" with a unit) add to what they have; others replace it. A flag is "true" or "false". NULL
- * for a value: as if it had never been set. ARGUMENT, with what would be right, for a name or a value that is none. */
+/* Sets an option; `value` is copied. Options that name files, connections, values and the like ("file", "connect",
+ * "set", "input", "record", "place", "step" with a component) add to their earlier values; all others replace it. A
+ * flag is "true" or "false". A NULL value removes the option. ARGUMENT for an unknown name or a wrong value; the
+ * message says what is expected. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_options_set(struct tutti_run_options *options, const char *name,
                                                          const char *value);
 
-/* The same for a number. */
+/* Sets an option to a number; otherwise as tutti_options_set. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_options_set_number(struct tutti_run_options *options, const char *name,
                                                                 double value);
 
-/* A word that an option takes. */
+/* A keyword that an option accepts. */
 struct tutti_option_word {
-    const char *name, *text; /* text: what it means; may be NULL */
+    const char *name, *text; /* text: its meaning; may be NULL */
 };
 
 struct tutti_option_description {
     const char *name;
-    const char *argument;                  /* "T"; NULL for a flag */
-    const char *help;                      /* in brackets at its end: what holds if it is not given */
-    const struct tutti_option_word *words; /* that it takes, the default first; ended by a NULL name; NULL: any text */
-    bool repeatable;                       /* set again, it adds */
+    const char *argument; /* placeholder of the argument, "T"; NULL for a flag */
+    const char *help;     /* ends with the default in brackets */
+    /* the keywords that it accepts, the default first; ended by a NULL name; NULL: any text */
+    const struct tutti_option_word *words;
+    bool repeatable; /* setting it again adds a value */
 };
 
-/* The option with this number, from 0 on; false: there are fewer. Texts are static. */
+/* Describes the option `number`, counted from 0; false if there are fewer options. Texts are static. */
 TUTTI_API bool tutti_options_describe(size_t number, struct tutti_option_description *out);
 
-/* Messages of the library name options as tutti_options_set does: "rtol". With `dashes`, from now on, in all threads: "--rtol". */
+/* Selects how messages of the library name options: as tutti_options_set does, "rtol", or, with `dashes`, "--rtol".
+ * Takes effect at once in all threads. */
 TUTTI_API void tutti_options_name_with_dashes(bool dashes);
 
-/* ---- what is not text; it is copied unless it says borrowed ---- */
+/* ---- options that are not text; they are copied unless stated as borrowed ---- */
 
-/* How far a run is. */
+/* The progress of a run. */
 struct tutti_progress {
     double start, stop, time;
     double step;         /* the last communication step */
     unsigned long steps; /* accepted so far */
-    double elapsed;      /* seconds since the loop began, without those in which it paused */
-    bool paused;         /* by one who watches the run (the option "live") */
-    bool is_study;       /* of a sweep or an estimation: these are no times but numbers of runs */
+    double elapsed;      /* seconds since the loop began, excluding pauses */
+    bool paused;         /* by a client that watches the run (the option "live") */
+    bool is_study;       /* a sweep or an estimation: the fields are numbers of runs instead of times */
 };
 
 /* A variable that is recorded. */
 struct tutti_recorded {
-    const char *name;               /* as in the header of a result: "unit.var" */
+    const char *name;               /* as in the header of a result: "component.var" */
     const char *unit, *description; /* NULL: none */
     const char *type;               /* "Float64", "Boolean", ...: as FMI 3.0 calls them; static */
     bool is_text;                   /* a String or a Binary */
 };
 
-/* Functions of a program that see every row that is recorded, as it comes: whatever the units run on, in the process that called. */
+/* Functions of a program that receive every recorded row as it is made. They are called in the process that started the
+ * run, wherever the components run. */
 struct tutti_watcher {
     void *context;
-    /* Once, before the first row: what will be recorded; good during the call. NULL: not wanted. Whatever it returns but 0
-     * ends the run with that error; call tutti_extra_fail for its message. */
+    /* Called once, before the first row, with the recorded variables, which are valid during the call. NULL: not
+     * called. A return value other than 0 ends the run with that error; call tutti_extra_fail to set its message. */
     enum tutti_err (*columns)(void *context, const struct tutti_recorded *shown, size_t count);
-    /* Before every row, for every text in it: that of shown[column], a Binary as pairs of hexadecimal digits; good during the call.
-     * NULL: not wanted. Likewise, as the next one. */
+    /* Called before every row for every text in it, that of shown[column]; a Binary has pairs of hexadecimal digits.
+     * `text` is valid during the call. NULL: not called. The return value is as for `columns`. */
     enum tutti_err (*text)(void *context, size_t column, const char *text);
-    /* values[i] is that of shown[i], numbers of all types as doubles; NaN for texts. */
+    /* values[i] belongs to shown[i]; numbers of all types are doubles, texts are NaN. The return value is as for
+     * `columns`. */
     enum tutti_err (*row)(void *context, double t, const double *values);
 };
 
-/* NULL: as if it had never been set. */
+/* Sets the watcher; it is copied, its context is borrowed. NULL removes it. */
 TUTTI_API void tutti_options_set_watcher(struct tutti_run_options *options, const struct tutti_watcher *watcher);
-/* Where messages go; NULL: nowhere. */
+/* Sets the sink of messages; NULL: messages are dropped. */
 TUTTI_API void tutti_options_set_log(struct tutti_run_options *options, const struct tutti_log *log);
-/* Called now and then, some ten times a second at most. */
+/* Sets a function that is called at most about ten times a second. */
 TUTTI_API void tutti_options_set_progress(struct tutti_run_options *options,
                                           void (*progress)(void *context, const struct tutti_progress *progress),
                                           void *context);
-/* Called at most once, by the thread that called, when the result is closed and everything is counted, but before the FMUs of this
- * process are freed, which may crash: time to tell how it went. `err` is what will be returned, tutti_err_message says why. Not
- * called for units that run elsewhere (threads, processes, nodes, mpi), nor if a run did not begin. */
+/* Sets a function that is called at most once, by the calling thread, when the result is closed and all statistics are
+ * final, but before the FMUs of this process are freed, which may crash. It can report the outcome: `err` is what will
+ * be returned, tutti_err_message gives the reason. It is not called if components run elsewhere (threads, processes,
+ * nodes, mpi), or if the run did not begin. */
 TUTTI_API void tutti_options_set_finished(struct tutti_run_options *options,
                                           void (*finished)(void *context, enum tutti_err err,
                                                            const struct tutti_run_stats *stats),
                                           void *context);
 /* A file that a run reads. */
 struct tutti_used_file {
-    const char *role; /* "system", "fmu", "input", "state", or "resource": what a system refers to besides FMUs */
+    /* "system", "fmu", "input", "state", or "resource": a file other than an FMU that a system refers to */
+    const char *role;
     const char *name; /* as messages show it: "car.ssp/resources/wheel.fmu" */
-    const char *path; /* where it lies as long as the run lasts; a folder, if it is one */
+    const char *path; /* its location, valid during the run; may be a folder */
 };
-/* Called for every file that a run reads, by the thread that called, once all are known and before units are made. Not called
- * if the system cannot be loaded. What it is told is good during the call. */
+/* Sets a function that is called for every file that a run reads, by the calling thread, once all files are known and
+ * before components are created. It is not called if the system cannot be loaded. Its argument is valid during the
+ * call. */
 TUTTI_API void tutti_options_set_used(struct tutti_run_options *options,
                                       void (*used)(void *context, const struct tutti_used_file *file), void *context);
-/* What a run on nodes is known by in their logs: random, and of one run only. NULL: one is made for each run. */
+/* Sets the random identifier of one run, which nodes write to their logs. NULL: each run makes an identifier. */
 enum { TUTTI_RUN_ID_SIZE = 16 };
 TUTTI_API void tutti_options_set_run_id(struct tutti_run_options *options, const unsigned char id[TUTTI_RUN_ID_SIZE]);
-/* The run ends at the next communication point once this is not 0 (a signal handler may set it). Borrowed. */
+/* Sets a flag that ends the run at the next communication point once it is not 0; a signal handler may set it.
+ * Borrowed. */
 TUTTI_API void tutti_options_set_interrupt(struct tutti_run_options *options, const volatile sig_atomic_t *interrupt);
-/* Equations to integrate with those of a Model Exchange FMU; see <tutti/extra.h>. Borrowed. */
+/* Sets equations that are integrated with those of a Model Exchange FMU; see <tutti/extra.h>. Borrowed. */
 TUTTI_API void tutti_options_set_extra(struct tutti_run_options *options, const struct tutti_extra *extra);
 
 #ifdef __cplusplus

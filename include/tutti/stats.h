@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.h - what a run did: numbers and texts, by their names, as in the file that `tutti run --stats` writes. */
+/* stats.h - statistics of a run: numbers and texts by name, as in the file that `tutti run --stats` writes. */
 #ifndef TUTTI_STATS_H
 #define TUTTI_STATS_H
 
@@ -13,20 +13,21 @@ extern "C" {
 
 struct tutti_run_stats;
 
-/* Room for what one run will tell. *out is set on success only. MEMORY. */
+/* Creates room for the statistics of one run. *out is set on success only. MEMORY. */
 TUTTI_API TUTTI_CHECKED enum tutti_err tutti_stats_make(struct tutti_run_stats **out);
-/* NULL is fine. */
+/* NULL is allowed. */
 TUTTI_API void tutti_stats_free(struct tutti_run_stats *stats);
 
-/* ---- by name: "steps", "coupling", "reasons.coupling"; of a unit: "do_steps", "name" ---- */
+/* ---- by name: "steps", "coupling", "reasons.coupling"; of a component: "do_steps", "name" ---- */
 
-/* NaN if it is no number, or there is none of this name. */
+/* Returns a number; NaN if the statistic is not a number or does not exist. */
 TUTTI_API double tutti_stats_number(const struct tutti_run_stats *stats, const char *name);
-/* NULL if it is no text, is not known, or there is none of this name. The statistics' own. */
+/* Returns a text; NULL if the statistic is not a text, is unknown, or does not exist. The text belongs to the
+ * statistics. */
 TUTTI_API const char *tutti_stats_text(const struct tutti_run_stats *stats, const char *name);
 
 TUTTI_API size_t tutti_stats_unit_count(const struct tutti_run_stats *stats);
-/* The same of a unit, from 0 on. */
+/* These two return a statistic of the component `unit`, counted from 0. */
 TUTTI_API double tutti_stats_number_of_unit(const struct tutti_run_stats *stats, size_t unit, const char *name);
 TUTTI_API const char *tutti_stats_text_of_unit(const struct tutti_run_stats *stats, size_t unit, const char *name);
 
@@ -34,21 +35,21 @@ TUTTI_API const char *tutti_stats_text_of_unit(const struct tutti_run_stats *sta
 
 enum tutti_statistic_kind {
     TUTTI_STATISTIC_NUMBER,
-    TUTTI_STATISTIC_COUNT,   /* a whole number from 0 on */
-    TUTTI_STATISTIC_INTEGER, /* a whole number */
+    TUTTI_STATISTIC_COUNT,   /* an integer of at least 0 */
+    TUTTI_STATISTIC_INTEGER, /* an integer */
     TUTTI_STATISTIC_FLAG,    /* 0 or 1 */
     TUTTI_STATISTIC_TEXT,
 };
 
 struct tutti_statistic {
-    const char *name; /* a dot in it: one of a group, "reasons.coupling" */
-    const char *help; /* what it is */
+    const char *name; /* with a dot for a member of a group, "reasons.coupling" */
+    const char *help; /* description */
     enum tutti_statistic_kind kind;
     double number;
-    const char *text; /* of a text; NULL: not known */
+    const char *text; /* value of a text; NULL: unknown */
 };
 
-/* The one with this number, from 0 on; false: there are fewer. Texts live as long as the statistics. */
+/* Returns the statistic `number`, counted from 0; false if there are fewer. Texts are valid as long as the statistics. */
 TUTTI_API bool tutti_stats_get(const struct tutti_run_stats *stats, size_t number, struct tutti_statistic *out);
 TUTTI_API bool tutti_stats_get_of_unit(const struct tutti_run_stats *stats, size_t unit, size_t number,
                                        struct tutti_statistic *out);

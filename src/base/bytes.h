@@ -41,7 +41,7 @@ void tt_bytes_put_block(struct tt_byte_writer *parcel, const void *bytes, size_t
 size_t tt_bytes_begin_block(struct tt_byte_writer *parcel);
 void tt_bytes_end_block(struct tt_byte_writer *parcel, size_t begin);
 
-/* What is in it so far; good until the next put. */
+/* Returns the bytes written so far; valid until the next put. */
 static inline struct tt_bytes tt_bytes_written(const struct tt_byte_writer *parcel)
 {
     return (struct tt_bytes){parcel->size, (const uint8_t *)parcel->bytes};

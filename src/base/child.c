@@ -26,7 +26,7 @@ void tt_child_release(void)
     pthread_rwlock_unlock(&children);
 }
 
-/* Nothing that is printed there is wanted, and none of the program's handlers is to run. */
+/* Discards the child's output and restores default signal handlers, so that no handler of the program runs. */
 static _Noreturn void child_main(void (*work)(void *context, int fd), void *context, unsigned seconds, int fd)
 {
     static const int ends[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGTERM, SIGINT};
@@ -44,7 +44,6 @@ static _Noreturn void child_main(void (*work)(void *context, int fd), void *cont
     _exit(0);
 }
 
-/* Up to the end of it. */
 static size_t child_read_all(int fd, char **bytes)
 {
     size_t size = 0, room = 0;

@@ -13,10 +13,10 @@ TUTTI_CHECKED enum tutti_err tt_crash_add(void (*action)(void *context), void *c
 /* Removes it again (a pair that was never added is ignored). */
 void tt_crash_remove(void (*action)(void *context), void *context);
 
-/* Calls action(context), which may crash: false if a fatal signal came on its way, and the process has a handler that left it
- * by tt_crash_escape. Whatever it held then (locks, memory) is lost. Not for what has to go on for long: memory may be damaged. */
+/* Calls action(context). Returns false if a fatal signal was raised in it and a handler left it by tt_crash_escape;
+ * locks and memory that it held are lost. Do not continue for long after that: memory may be damaged. */
 bool tt_crash_guard(void (*action)(void *context), void *context);
-/* For a handler of a fatal signal. Is this thread in such an action? */
+/* For a handler of a fatal signal: returns true if this thread is in an action of tt_crash_guard. */
 bool tt_crash_is_guarded(void);
 /* Leaves it, and does not return; only where tt_crash_is_guarded. */
 void tt_crash_escape(void);
@@ -27,7 +27,7 @@ void tt_crash_run(void);
 /* In a process that shares the memory of another one, which has ended with all its threads: the same in its place, as far as one
  * thread can do it. False: something that was recorded may be lost. */
 bool tt_crash_run_for_process(pid_t ended);
-/* For actions: is there no other thread any more, to be waited for? What those had under way stays so. */
+/* For actions: returns true once all other threads have ended. Their unfinished work stays unfinished. */
 bool tt_crash_is_last_thread(void);
 /* For actions: something cannot be saved. */
 void tt_crash_report_loss(void);

@@ -12,16 +12,16 @@
 
 enum { MESSAGE_SIZE = 4096 };
 
-/* It lies on the heap: a library whose thread-local variables are large cannot be loaded by dlopen, since all threads of
- * the program would have to have room for them already. */
+/* Allocated on the heap: dlopen cannot load a library with large thread-local variables, because every thread of the
+ * program would need space for them. */
 struct failure {
     char text[MESSAGE_SIZE];
     struct tt_fail_subject about;
 };
 
 static _Thread_local struct {
-    struct failure *last;   /* NULL: nothing failed yet, or ... */
-    bool is_lost;           /* ... there was no memory for it */
+    struct failure *last;   /* NULL: no failure yet, or its record could not be allocated */
+    bool is_lost;           /* its record could not be allocated */
     unsigned long failures; /* so far */
 } record;
 

@@ -20,13 +20,13 @@
 /* Record a failure for this thread; returns `err`. Messages are cut at about 4 kB. */
 enum tutti_err tt_fail(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
 
-/* Out of memory: the one message that needs no words of its own. */
+/* Reports that memory is out. */
 enum tutti_err tt_fail_memory(void);
 
 /* Put "format: " in front of this thread's message; returns `err`, and does nothing for TUTTI_OK. */
 enum tutti_err tt_fail_context(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
 
-/* What a failure is about, for programs. Names are cut if they are long; "" and NaN: not known. */
+/* The subject of a failure, for programs. Long names are cut; "" and NaN: unknown. */
 struct tt_fail_subject {
     char unit[256], variable[512];
     double time;
@@ -34,10 +34,10 @@ struct tt_fail_subject {
 /* Adds to what this thread's failure is about, after it was recorded; NULL and NaN add nothing, and what is known stays. Returns `err`, and
  * does nothing for TUTTI_OK. */
 enum tutti_err tt_fail_about(enum tutti_err err, const char *unit, const char *variable, double time);
-/* What this thread's last failure is about. */
+/* Returns the subject of this thread's last failure. */
 struct tt_fail_subject tt_fail_subject(void);
 
-/* A failure with its message, kept while something else is done that may fail, too: closing, releasing, telling. */
+/* A failure with its message, kept while further calls may fail, such as closing and releasing. */
 struct tt_failure {
     enum tutti_err err;
     char message[4200];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* findings.h - what is wrong with a file, short of making it unusable.
+/* findings.h - faults in a file that do not make it unusable.
  *
- * Readers go on where they can and report here; `tutti check` prints every line, `tutti run` warns once. */
+ * Readers continue where they can and report here; `tutti check` prints every line, `tutti run` warns once. */
 #ifndef TT_BASE_FINDINGS_H
 #define TT_BASE_FINDINGS_H
 
@@ -10,7 +10,7 @@
 enum tt_severity { TUTTI_FINDING_ERROR, TUTTI_FINDING_WARNING };
 
 struct tt_findings {
-    /* `line` is 0 where there is none. Texts live only during the call. */
+    /* Receives a finding. `line` is 0 if unknown. Texts are valid only during the call. */
     void (*report)(void *context, enum tt_severity severity, const char *file, unsigned line, const char *text);
     void *context;
     unsigned errors, warnings; /* counted before report is called */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* float_mode.h - the floating-point modes of a thread (rounding, flush-to-zero, traps, precision): foreign code may leave
- * other ones set, and all that is computed afterwards would follow them. Exceptions that were raised are no modes.
+/* float_mode.h - the floating-point modes of a thread (rounding, flush-to-zero, traps, precision). Foreign code may
+ * change them, which would affect all later computations. Raised exceptions are not modes.
  *
- * Reading them waits for all arithmetic that is under way, 5 ns or more: too long where every nanosecond counts. There a
- * computation tells whether those that change results are as before. */
+ * Reading the modes waits for all pending arithmetic, 5 ns or more, which is too slow for a single do-step. There a
+ * computation detects changes of the modes that affect results. */
 #ifndef TT_BASE_FLOAT_MODE_H
 #define TT_BASE_FLOAT_MODE_H
 
@@ -78,7 +78,7 @@ static inline unsigned tt_float_mode_probe(void)
     static const four large = {1, 1, 0x1p-140F, 0}, small = {0x1p-25F, -0x1p-26F, 0x1p-141F, 0};
     static const four nearest = {1, 1, 0x1.8p-140F, 0};
     four sum = large;
-    /* Here and now: no compiler knows the outcome, or computes before a call what is wanted after it. */
+    /* Evaluated at run time: the compiler cannot fold the result or move the computation across a call. */
 #ifdef __SSE2__
     __asm__ volatile("" : "+x"(sum));
 #else
@@ -93,7 +93,7 @@ static inline unsigned tt_float_mode_probe(void)
 #endif
 }
 
-/* What differs, in words: "the direction of rounding", of several the gravest. Static. */
+/* Describes a difference of modes, "the direction of rounding"; of several differences the most severe. Static. */
 #if defined(__x86_64__) || defined(__i386__)
 
 static inline const char *tt_float_mode_difference(const struct tt_float_mode *a, const struct tt_float_mode *b)

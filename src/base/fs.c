@@ -58,10 +58,10 @@ int tt_fs_move_descriptor(int fd)
     return moved;
 }
 
-/* What getdents64(2) fills; glibc's readdir is not for signal handlers. */
+/* Record of getdents64(2), used because glibc's readdir is not async-signal-safe. */
 struct kernel_dirent {
     uint64_t inode;
-    int64_t next; /* where the entry after this one starts */
+    int64_t next; /* offset of the next entry */
     uint16_t size;
     uint8_t type;
     char name[];
@@ -171,7 +171,7 @@ int tt_fs_remove_tree(const char *path)
             walk.ever[depth] = true;
             (void)lseek(walk.fd[depth], 0, SEEK_SET);
         } else {
-            /* Back to the parent, whose next pass removes this folder if it is empty now. */
+            /* Back to the parent; its next pass removes this folder if it is now empty. */
             close(walk.fd[depth]);
             walk.depth--;
             if (depth > 0) {
@@ -332,7 +332,7 @@ bool tt_fs_is_same_file(const char *a, const char *b)
             is_same_inode(fs_folder_of(a, first, sizeof first), fs_folder_of(b, second, sizeof second), S_IFDIR));
 }
 
-/* FOLDER/REST; NULL if there is no folder, or it is none to count on. */
+/* Returns FOLDER/REST; NULL if `folder` is missing or not usable. */
 static char *fs_join_path(const char *folder, const char *rest)
 {
     struct tt_text path = {0};

@@ -11,7 +11,7 @@
  * Returns how many were written: n, or less with errno saying why. Async-signal-safe. */
 size_t tt_fs_write(int fd, const void *data, size_t n, off_t at);
 
-/* What a descriptor stands for. */
+/* Identifies the file that a descriptor refers to. */
 struct tt_fs_identity {
     dev_t device;
     ino_t inode;
@@ -21,46 +21,47 @@ struct tt_fs_identity {
 
 /* False, with errno, if the descriptor is not open. Async-signal-safe. */
 bool tt_fs_identify(int fd, struct tt_fs_identity *identity);
-/* Are these the same file? Its size may have changed. */
+/* Returns true if both identify one file; its size may have changed. */
 static inline bool tt_fs_is_identical(const struct tt_fs_identity *a, const struct tt_fs_identity *b)
 {
     return a->device == b->device && a->inode == b->inode;
 }
 
-/* Gives a descriptor a high number, which code that closes all it does not know, or that counts on the next free number, rarely
- * comes to. Takes `fd`; returns the one that holds from now on, `fd` itself where there is no higher one. */
+/* Moves a descriptor to a high number, which is safe from code that closes unknown descriptors or expects the next free
+ * number. Takes `fd`; returns the descriptor to use, which is `fd` if no higher number is free. */
 int tt_fs_move_descriptor(int fd);
 
-/* Removes `path` and everything under it; links are removed, not followed. Returns 0, or -1 if something is left.
+/* Removes `path` and everything under it, without following links. Returns 0, or -1 if something is left.
  * Async-signal-safe. */
 int tt_fs_remove_tree(const char *path);
 
 /* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */
 char *tt_fs_absolute(const char *path);
 
-/* Forces the name of a file to the disk, which is there only once its folder is. False: errno. File systems that know no such thing do not
+/* Forces a file's name to the disk by syncing its folder. False: errno. File systems without that operation do not
  * fail. */
 bool tt_fs_sync_folder(const char *path);
-/* `path` holds these bytes, or what it held before: they are written beside it ("PATH.part", for this user alone), forced to the disk, and
- * renamed. False: errno. */
+/* Replaces `path` atomically: writes "PATH.part", for this user alone, forces it to the disk, and renames it. False:
+ * errno. */
 bool tt_fs_replace(const char *path, const void *data, size_t n);
 /* The same for what users asked for: its permissions are those of any new file, as the umask has them. */
 bool tt_fs_replace_result(const char *path, const void *data, size_t n);
-/* All of a regular file; the caller's (free), with a NUL after it. NULL: errno, EINVAL if it is no regular file. */
+/* Reads a regular file as a whole; the result belongs to the caller (free) and ends with a NUL. NULL: see errno, EINVAL
+ * if it is not a regular file. */
 char *tt_fs_read_whole(const char *path, size_t *size);
 
 /* Makes a folder, for this user alone, and those above it. One that is there already will do if it can be used. False: errno. */
 bool tt_fs_make_folder(const char *path);
-/* Do both lead to the same file, there already or not yet? NULL and "-" are no file. */
+/* Returns true if both paths lead to one file, whether it exists or not. NULL and "-" do not name a file. */
 bool tt_fs_is_same_file(const char *a, const char *b);
 
 /* Where a user's own files are, by the environment (XDG Base Directory Specification) and the system's list of users. */
 
-/* "$XDG_CACHE_HOME/tutti", "~/.cache/tutti". The caller's (free); NULL: there is no such place, or memory is out. */
+/* Returns "$XDG_CACHE_HOME/tutti" or "~/.cache/tutti", the caller's (free); NULL if neither exists or memory is out. */
 char *tt_fs_user_cache(void);
-/* A folder that belongs to this user, as root does not own that of the user who became root: that of tt_fs_user_cache, or
- * ".cache/tutti" in the home folder that the system knows, or "$XDG_RUNTIME_DIR/tutti"; it is made. The caller's (free); NULL: there
- * is no such place, or memory is out. */
+/* Creates and returns a folder that this user owns: that of tt_fs_user_cache, or ".cache/tutti" in the home folder of
+ * the user database, or "$XDG_RUNTIME_DIR/tutti". (A user who became root may still have a foreign $HOME.) The text
+ * belongs to the caller (free); NULL if there is no such place or memory is out. */
 char *tt_fs_own_cache(void);
 
 #endif

@@ -12,7 +12,7 @@ static bool limited_findings_admit(struct tt_limited_findings *report, enum tt_s
     while (i < report->kind_count && report->kinds[i].format != format)
         i++;
     if (i == TUTTI_DESC_REPORT_KINDS)
-        i--; /* there are fewer kinds than that; if ever not, the last ones share a count */
+        i--; /* the table is larger than the number of kinds; if it ever overflows, the last kinds share a count */
     if (i == report->kind_count) {
         report->kinds[i].format = format;
         report->kinds[i].severity = severity;

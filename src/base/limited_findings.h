@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* limited_findings.h - findings in bounded number: a file with the same fault in 90,000 variables gives some dozens of lines
- * and one that says how many more there are. */
+/* limited_findings.h - limits the number of findings: a file with one fault in 90,000 variables gives some dozens of
+ * lines and one line with the number of omitted findings. */
 #ifndef TT_BASE_LIMITED_FINDINGS_H
 #define TT_BASE_LIMITED_FINDINGS_H
 
@@ -21,8 +21,8 @@ struct tt_limited_findings {
     } kinds[TUTTI_DESC_REPORT_KINDS];
 };
 
-/* `format` must be a literal: its address tells kinds apart. The text gets `what "name": ` in front, `what: ` if name is
- * NULL, and nothing if `what` is NULL. */
+/* Adds a finding. `format` must be a literal: its address identifies the kind. The text is prefixed with `what "name":
+ * `, with `what: ` if name is NULL, and with nothing if `what` is NULL. */
 void tt_limited_findings_add(struct tt_limited_findings *report, enum tt_severity severity, unsigned line,
                              const char *what, const char *name, const char *format, ...) TUTTI_PRINTF(6, 7);
 void tt_limited_findings_add_v(struct tt_limited_findings *report, enum tt_severity severity, unsigned line,

@@ -14,13 +14,13 @@ static inline bool tt_log_accepts(const struct tutti_log *log, enum tutti_log_le
     return log != NULL && log->write != NULL && level <= log->level;
 }
 
-/* Formats and hands on; control characters become spaces and broken UTF-8 becomes '?'. Cut at about 4 kB. */
+/* Formats a message for the log; control characters become spaces and broken UTF-8 becomes '?'. Cut at about 4 kB. */
 void tt_log(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format, ...)
     TUTTI_PRINTF(4, 5);
-/* The same, whatever level the log wants: for messages that say that the result is not what was asked for. */
+/* As tt_log, but ignores the level of the log: for warnings that the result differs from the request. */
 void tt_log_unfiltered(const struct tutti_log *log, enum tutti_log_level level, const char *origin, const char *format,
                        ...) TUTTI_PRINTF(4, 5);
-/* For a log that hands on to another one, while it writes: is this such a message? */
+/* For a log that forwards to a second log: returns true if the message being written came from tt_log_unfiltered. */
 bool tt_log_is_unfiltered(void);
 
 #endif

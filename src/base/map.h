@@ -20,12 +20,12 @@ struct tt_map {
 void tt_map_fini(struct tt_map *map);
 /* Makes room for `count` names at once. */
 TUTTI_CHECKED enum tutti_err tt_map_reserve(struct tt_map *map, size_t count);
-/* Adds name -> value; `name` is borrowed. If the name is there already, its value stays and *earlier (may be NULL)
- * tells it, else *earlier is TUTTI_MAP_NONE. */
+/* Adds name -> value; `name` is borrowed. If the name exists, its value stays and is stored in *earlier (may be NULL);
+ * otherwise *earlier is TUTTI_MAP_NONE. */
 TUTTI_CHECKED enum tutti_err tt_map_add(struct tt_map *map, const char *name, int64_t value, int64_t *earlier);
 /* The value, or TUTTI_MAP_NONE. */
 int64_t tt_map_find(const struct tt_map *map, const char *name);
-/* ... of the first `length` bytes, which have no zero byte among them, as a name. */
+/* Finds a name given as its first `length` bytes, which must not contain a zero byte. */
 int64_t tt_map_find_n(const struct tt_map *map, const char *name, size_t length);
 
 #endif

@@ -47,7 +47,7 @@ void tt_rollback_list_restore(const struct tt_rollback_list *remembered, const v
             memcpy(remembered->pieces[i].data, from, remembered->pieces[i].size);
 }
 
-/* The first one of these; NULL: there is none. */
+/* Returns the first piece; NULL if there is none. */
 static const struct tt_rollback_piece *rollback_list_first(const struct tt_rollback_list *remembered, int64_t of)
 {
     size_t number = (size_t)(of - TUTTI_OF_RANK);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* rollback_list.h - what a computation remembers from one point to the next, to be saved there and brought back.
+/* rollback_list.h - lists the state that a computation carries from one point to the next, to be saved and restored.
  *
- * It is a list of pieces, which lie where their modules have them. A piece is plain data: no pointers, nothing that is owned;
- * assigning its bytes is all that it takes to bring it back. All pieces together are saved as one block of bytes, in the order
- * of the list. For another process, which may have other units than this one, they are packed by whom they belong to. */
+ * The list refers to pieces that stay in the structs of their modules. A piece is plain data, without pointers and
+ * owned resources: copying its bytes restores it. All pieces are saved as one block of bytes, in the order of the list.
+ * For a different process, which may have different units, they are packed by owner. */
 #ifndef TT_BASE_ROLLBACK_LIST_H
 #define TT_BASE_ROLLBACK_LIST_H
 
@@ -12,8 +12,8 @@
 #include "base/fail.h"
 #include "base/bytes.h"
 
-/* Whom a piece belongs to, if not to a component, whose number this is then: on every rank the same, or known to this rank
- * alone, and of no use to another process. */
+/* Owner of a piece that does not belong to a component (otherwise the component's number): shared by all ranks; or
+ * local to this rank and useless to other processes. */
 enum { TUTTI_OF_ALL = -1, TUTTI_OF_RANK = -2 };
 
 struct tt_rollback_piece {
@@ -23,7 +23,7 @@ struct tt_rollback_piece {
     size_t next; /* 1 + the place of the next one of the same; 0: it is the last */
 };
 
-/* Pieces of one component, or of all, or of the rank: 1 + the places of the first and of the last one; 0: there is none. */
+/* The pieces of one owner: 1 + the indices of the first and the last piece; 0 if there are none. */
 struct tt_rollback_range {
     size_t first, last;
 };

@@ -30,7 +30,7 @@ enum { GRACE_SECONDS = 60 };
 
 static struct {
     pthread_mutex_t mutex;
-    _Atomic pid_t owner; /* 0: there is no house */
+    _Atomic pid_t owner; /* 0: the process has no folder yet */
     char path[PATH_MAX];
     int lock;        /* descriptor that holds the lock */
     size_t folders;  /* in it now */
@@ -100,7 +100,7 @@ static enum tutti_err tempdir_make_root(void)
                        "cannot make a folder for temporary files in %s: %s; set TMPDIR to a folder that can be "
                        "written to",
                        base, strerror(errno));
-    /* A file system without such locks is no error: a sweeper cannot lock there either and leaves all folders alone. */
+    /* A file system without such locks is not an error: a sweeper cannot lock there either and removes nothing. */
     house.lock = open(house.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (house.lock >= 0)
         (void)flock(house.lock, LOCK_EX | LOCK_NB);
@@ -118,7 +118,7 @@ static void tempdir_drop_root(void)
         close(house.lock);
 }
 
-/* Called with the mutex held; there is a house. */
+/* Called with the mutex held, once the process folder exists. */
 static enum tutti_err tempdir_make_folder(struct tt_tempdir *dir)
 {
     char path[PATH_MAX];

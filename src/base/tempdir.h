@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* base/tempdir.h - temporary folders that go away: on free, on a fatal signal, and, after a kill -9, with the next
- * run.
+/* base/tempdir.h - temporary folders that are removed on free, on a fatal signal and, after a kill -9, by the next run.
  *
  * All folders of a process lie in one, "$TMPDIR/tutti-PID-XXXXXX", mode 0700, on which the process holds a lock
- * (flock), so that a later process can tell an abandoned folder from one in use, and a process needs one descriptor
- * however many folders it has. It goes with the last folder in it. */
+ * (flock), so that a later process can distinguish abandoned folders from used ones. A process needs only one
+ * descriptor for all its folders. The outer folder is removed with the last folder in it. */
 #ifndef TT_BASE_TEMPDIR_H
 #define TT_BASE_TEMPDIR_H
 
@@ -22,8 +21,8 @@ const char *tt_tempdir_path(const struct tt_tempdir *dir); /* absolute; borrowed
  * it only releases the memory of a folder that the parent made. */
 void tt_tempdir_free(struct tt_tempdir *dir);
 
-/* Removes all folders that the process `owner` has made, this one or one whose memory this one shares. Async-signal-safe: for
- * handlers of fatal signals. Folders that were made by a parent process before a fork are left alone. */
+/* Removes all folders that the process `owner` has made; `owner` is this process or one that shares its memory.
+ * Async-signal-safe: for handlers of fatal signals. Folders that a parent process made before a fork stay. */
 void tt_tempdir_remove_all(pid_t owner);
 
 #endif

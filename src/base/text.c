@@ -240,7 +240,7 @@ size_t tt_text_distance(const char *a, const char *b, size_t limit)
 
 void tt_text_nearest_offer(struct tt_text_nearest *nearest, const char *candidate)
 {
-    /* More than a third of the letters wrong is no typing error any more. */
+    /* With more than a third of the letters wrong it is not a typing error. */
     size_t limit = nearest->best ? nearest->distance - 1 : strlen(nearest->wanted) / 3 + 1;
     if (nearest->best && nearest->distance == 0)
         return;

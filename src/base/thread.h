@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* thread.h - threads of our own, which are none of FMUs or libraries: a message about a crash tells them apart. */
+/* thread.h - Tutti's own threads, as opposed to threads of FMUs and libraries; crash messages distinguish them. */
 #ifndef TT_BASE_THREAD_H
 #define TT_BASE_THREAD_H
 
@@ -12,7 +12,7 @@ int tt_thread_start(pthread_t *thread, void *(*work)(void *context), void *conte
 
 /* The thread that calls is one of ours, however it was started. */
 void tt_thread_mark_own(void);
-/* Is it? Async-signal-safe. */
+/* Returns true if the calling thread is one of Tutti's. Async-signal-safe. */
 bool tt_thread_is_own(void);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The number of whole steps from start to stop if, up to rounding, it is one; else 0. */
+/* Returns the number of steps from start to stop if it is whole up to rounding; otherwise 0. */
 static double count_whole_steps(double start, double step, double stop)
 {
     double whole = nearbyint((stop - start) / step);
@@ -14,7 +14,7 @@ void tt_time_grid_init(struct tt_time_grid *grid, double start, double step, dou
 {
     double whole = count_whole_steps(start, step, stop);
     double last = whole > 0 ? whole : ceil((stop - start) / step);
-    /* Beyond 2^53 steps single ones cannot be told apart any more; such a run will never come to its end. */
+    /* Beyond 2^53 consecutive steps are indistinguishable; such a run would not end in any case. */
     last = fmin(fmax(last, 1), 9007199254740992.0);
     *grid = (struct tt_time_grid){start, step, stop, (int64_t)last, 1, 0};
     grid->next = tt_time_grid_point(grid, 1);
@@ -47,7 +47,7 @@ __extension__ typedef unsigned __int128 wide;
 #ifdef __SIZEOF_FLOAT128__
 __extension__ typedef __float128 quad;
 #else
-typedef long double quad; /* of that size where there is no other */
+typedef long double quad; /* has 113 bits on platforms without __float128 */
 #endif
 
 static uint64_t time_common_divisor(uint64_t a, uint64_t b)

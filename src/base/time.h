@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Do a and b mean the same point? They do if they differ by rounding errors of a few operations on times of their own
- * size or of `span`, the length of the whole run: t0 + n h has such errors even where it is near 0. */
+/* Returns true if a and b are one point in time: they differ by the rounding errors of a few operations on times of
+ * their size or of `span`, the length of the run. (t0 + n h has such errors even near 0.) */
 static inline bool tt_time_same(double a, double b, double span)
 {
     double distance = fabs(a - b), scale = fabs(span);
@@ -17,7 +17,7 @@ static inline bool tt_time_same(double a, double b, double span)
     return a == b || (distance <= 8 * 2.220446049250313e-16 * scale && distance < INFINITY);
 }
 
-/* Has time come to `event`, up to rounding? */
+/* Returns true if t has reached `event`, up to rounding. */
 static inline bool tt_time_reached(double t, double event, double span)
 {
     return t >= event || (event < INFINITY && tt_time_same(t, event, span));
@@ -31,8 +31,8 @@ static inline double tt_time_step(double t, double end)
     return h;
 }
 
-/* The points start + n * step, n = 0, 1, ..., up to `stop`, which is always the last one, exactly. `next` is the first
- * point after the ones passed; `stop` when all are. */
+/* The points start + n * step, n = 0, 1, ..., up to `stop`, which is always the last point, exactly. `next` is the
+ * first point not yet passed; `stop` when all are. */
 struct tt_time_grid {
     double start, step, stop;
     int64_t last;       /* index of the point `stop` */
@@ -40,7 +40,7 @@ struct tt_time_grid {
     double next;        /* that point */
 };
 
-/* step > 0, stop > start, both finite. A last interval shorter than rounding is no interval. */
+/* Initialises a grid; step > 0, stop > start, both finite. A last interval shorter than rounding errors is dropped. */
 void tt_time_grid_init(struct tt_time_grid *grid, double start, double step, double stop);
 
 /* Point n of the grid. */
@@ -59,7 +59,7 @@ static inline void tt_time_grid_pass(struct tt_time_grid *grid, double t)
         tt_time_grid_pass_to(grid, t);
 }
 
-/* Is `stop - start` a whole number of steps, up to rounding? */
+/* Returns true if `stop - start` is a whole number of steps, up to rounding. */
 bool tt_time_grid_fits(double start, double step, double stop);
 
 /* Points of simulated time at which clocks tick, without rounding errors that add up.
@@ -77,8 +77,8 @@ struct tt_instant {
     struct tt_fraction after;
 };
 
-/* The first convergent of its continued fraction whose nearest double is `value`: 0.1 is 1/10, 0.3333333333333333 is 1/3. False: it is
- * negative, not finite, or no fraction of 64-bit numbers is it. */
+/* Finds the first convergent of the continued fraction whose nearest double is `value`: 0.1 is 1/10, 0.3333333333333333
+ * is 1/3. False if it is negative, not finite, or not representable by 64-bit numbers. */
 bool tt_time_fraction_of(double value, struct tt_fraction *out);
 double tt_time_fraction_value(struct tt_fraction fraction);
 
@@ -86,9 +86,9 @@ double tt_time_fraction_value(struct tt_fraction fraction);
 double tt_time_instant_round(const struct tt_instant *instant);
 void tt_time_instant_move_far(struct tt_instant *instant, struct tt_fraction by);
 
-/* The double that is nearest. A quotient of numbers that doubles hold is rounded once by a division of doubles, and to the same double by way
- * of the 113 bits of tt_time_instant_round: those are more than 2 x 53 + 1, so that rounding twice makes no difference (Figueroa 1995, When is
- * double rounding innocuous?). */
+/* Returns the nearest double. A quotient of numbers that doubles hold is rounded once by a division of doubles, and to
+ * the same double by way of the 113 bits of tt_time_instant_round: those are more than 2 x 53 + 1, so that rounding
+ * twice makes no difference (Figueroa 1995, When is double rounding innocuous?). */
 static inline double tt_time_of_instant(const struct tt_instant *instant)
 {
     const uint64_t most = (uint64_t)1 << 53;

@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Items of one size, which the caller knows. Zeroed is empty. */
+/* Items of one size, which the caller passes to each call. A zeroed vector is empty. */
 struct tt_vector {
     void *items;
     size_t count, room;
 };
 
-/* A zeroed item of `size` bytes after the last one, or NULL when memory is out. May move the others. */
+/* Appends a zeroed item of `size` bytes; NULL when memory is out. May move all items. */
 void *tt_vector_push(struct tt_vector *vector, size_t size);
 /* Empty again. */
 void tt_vector_fini(struct tt_vector *vector);
@@ -23,8 +23,8 @@ bool tt_vector_reserve(void *items, size_t *room, size_t count, size_t size);
 
 /* Binary search in what is sorted. */
 
-/* Sets `place`, a size_t, to the first of the places 0 to `count` - 1 of which `is_before`, an expression of `place`, is not true;
- * to `count` if it is true of all. The places of which it is true come before the others. */
+/* Sets `place`, a size_t, to the first index from 0 to `count` - 1 for which `is_before`, an expression of `place`, is
+ * false; to `count` if it is true for all. All indices for which it is true must come first. */
 #define TUTTI_SEARCH(place, count, is_before)                                                                          \
     do {                                                                                                               \
         size_t search_low_ = 0, search_high_ = (count);                                                                \

@@ -240,8 +240,7 @@ static enum tutti_err xml_read_all(struct tt_xml *xml, struct tt_byte_source *re
         xml->counted = xml->length;
         if (got == 0)
             return TUTTI_OK;
-        /* A tag that spans many buffers is scanned from its beginning each time: larger and larger ones keep the sum
-         * linear. */
+        /* A tag that spans many buffers is scanned from its beginning each time: growing buffers keep the sum linear. */
         waiting = xml->moved ? 0 : waiting + got;
         if (waiting > TUTTI_XML_TAG)
             return tt_fail(TUTTI_ERR_LIMIT, "%s:%u: a tag, comment or text larger than %d MiB", xml->file, xml->line,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* xml.h - the elements of an XML file as a bounded stream, over expat.
  *
- * For files that strangers wrote. A document type is refused, so there are no entities to expand, and nothing outside
- * of the file is ever read. Depth, attributes, elements, the size of one tag and the memory of the parser are bounded;
- * beyond a bound the error is TUTTI_ERR_LIMIT. */
+ * For untrusted files. A document type is rejected, so there are no entities to expand, and only the file itself is
+ * read. Depth, attributes, elements, the size of one tag and the memory of the parser are bounded; beyond a bound the
+ * error is TUTTI_ERR_LIMIT. */
 #ifndef TT_BASE_XML_H
 #define TT_BASE_XML_H
 
@@ -33,12 +33,11 @@ struct tt_xml_handlers {
     size_t heap; /* bytes that the parser may hold; 0: TUTTI_XML_HEAP */
 };
 
-/* Reads to the end. `file` is the name for messages. Malformed XML is TUTTI_ERR_FORMAT; errors of `reader` are passed
- * on. */
+/* Reads to the end. `file` is the name for messages. TUTTI_ERR_FORMAT for malformed XML; errors of `reader` pass. */
 TUTTI_CHECKED enum tutti_err tt_xml_read(const char *file, struct tt_byte_source *reader,
                                          const struct tt_xml_handlers *handlers, void *context);
 
-/* Of the attributes of an element, the value of the one with this name; NULL: there is none. */
+/* Returns the value of the attribute `name`; NULL if the element does not have it. */
 const char *tt_xml_attribute(const char **attributes, const char *name);
 
 /* Inside of a handler: the line where the tag begins. Lines are counted on demand, so ask only where it matters. */

@@ -3,7 +3,7 @@
  *
  * The type names, values and layouts are those of the FMI 1.0 standard, platform "standard32". FMI 1.0 has two
  * interfaces with one library each, Co-Simulation (CS) and Model Exchange (ME); they share names but not all types, so
- * the callback structure of ME has a name of its own here.
+ * the callback structure of ME has a separate name here.
  *
  * A library exports every function as <modelIdentifier>_<name>; the list holds the bare names. */
 #ifndef TT_FMU_API1_H
@@ -22,7 +22,7 @@ enum { fmiFalse = 0, fmiTrue = 1 };
 
 #define fmiVersion "1.0"
 #define fmiPlatform "standard32"
-/* The largest value: "there is no such variable", as in the answer of fmiGetStateValueReferences. */
+/* The largest value: "no such variable", as in the result of fmiGetStateValueReferences. */
 #define fmiUndefinedValueReference ((fmiValueReference)-1)
 
 /* Pending belongs to CS only. */
@@ -30,8 +30,8 @@ typedef enum { fmiOK, fmiWarning, fmiDiscard, fmiError, fmiFatal, fmiPending } f
 
 typedef enum { fmiDoStepStatus, fmiPendingStatus, fmiLastSuccessfulTime } fmiStatusKind;
 
-/* `message` is a printf format; "#r12#" in it names the Real variable with value reference 12 ("i", "b", "s" likewise),
- * "##" is one '#'. */
+/* `message` is a printf format; "#r12#" names the Real variable with value reference 12 ("i", "b", "s" likewise), "##"
+ * is '#'. */
 typedef void (*fmiCallbackLogger)(fmiComponent component, fmiString instance_name, fmiStatus status, fmiString category,
                                   fmiString message, ...);
 typedef void *(*fmiCallbackAllocateMemory)(size_t count, size_t size);
@@ -63,8 +63,8 @@ typedef struct {
     fmiReal nextEventTime;
 } fmiEventInfo;
 
-/* What a function is for. FMI1_COMMON, FMI1_CS and FMI1_ME are needed for any use of the interface; the others only
- * when the FMU has a variable of the type or claims the capability. */
+/* Groups of functions. FMI1_COMMON, FMI1_CS and FMI1_ME are needed for any use of the interface; the other groups only
+ * when the FMU has a variable of the type or declares the capability. */
 enum fmi1_group {
     FMI1_COMMON = 1 << 0,                /* both interfaces */
     FMI1_CS = 1 << 1,                    /* Co-Simulation */
@@ -79,7 +79,7 @@ enum fmi1_group {
 /* One function after another is easier to read than what the tool makes of it. */
 /* clang-format off */
 
-/* Getter and setter of the type whose C type is fmi<type>: the list's entries for both. */
+/* List entries of the getter and the setter of the type whose C type is fmi<type>. */
 #define FMI1_GET_SET(X, type) \
     X(fmiGet##type, fmiStatus, \
       (fmiComponent c, const fmiValueReference vr[], size_t n, fmi##type values[]), FMI1_VALUES) \

@@ -30,8 +30,8 @@ typedef enum { fmi2ModelExchange, fmi2CoSimulation } fmi2Type;
 
 typedef enum { fmi2DoStepStatus, fmi2PendingStatus, fmi2LastSuccessfulTime, fmi2Terminated } fmi2StatusKind;
 
-/* `message` is a printf format; "#r12#" in it names the Real variable with value reference 12 ("i", "b", "s" likewise),
- * "##" is one '#'. */
+/* `message` is a printf format; "#r12#" names the Real variable with value reference 12 ("i", "b", "s" likewise), "##"
+ * is '#'. */
 typedef void (*fmi2CallbackLogger)(fmi2ComponentEnvironment environment, fmi2String instance_name, fmi2Status status,
                                    fmi2String category, fmi2String message, ...);
 typedef void *(*fmi2CallbackAllocateMemory)(size_t count, size_t size);
@@ -56,8 +56,8 @@ typedef struct {
     fmi2Real nextEventTime;
 } fmi2EventInfo;
 
-/* What a function is for. FMI2_COMMON, FMI2_CS and FMI2_ME are needed for any use of the interface; the others only
- * when the FMU has a variable of the type or claims the capability. */
+/* Groups of functions. FMI2_COMMON, FMI2_CS and FMI2_ME are needed for any use of the interface; the other groups only
+ * when the FMU has a variable of the type or declares the capability. */
 enum fmi2_group {
     FMI2_COMMON = 1 << 0,                /* both interfaces */
     FMI2_CS = 1 << 1,                    /* Co-Simulation */
@@ -75,7 +75,7 @@ enum fmi2_group {
 /* One function after another is easier to read than what the tool makes of it. */
 /* clang-format off */
 
-/* Getter and setter of the type whose C type is fmi2<type>: the list's entries for both. */
+/* List entries of the getter and the setter of the type whose C type is fmi2<type>. */
 #define FMI2_GET_SET(X, type) \
     X(fmi2Get##type, fmi2Status, \
       (fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2##type values[]), FMI2_VALUES) \

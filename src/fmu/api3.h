@@ -56,8 +56,8 @@ typedef void (*fmi3IntermediateUpdateCallback)(fmi3InstanceEnvironment environme
 typedef void (*fmi3LockPreemptionCallback)(void);
 typedef void (*fmi3UnlockPreemptionCallback)(void);
 
-/* What a function is for. FMI3_COMMON, FMI3_CS, FMI3_ME and FMI3_SE are needed for any use of the interface; the others
- * only when the FMU has a variable of the type or claims the capability. */
+/* Groups of functions. FMI3_COMMON, FMI3_CS, FMI3_ME and FMI3_SE are needed for any use of the interface; the other
+ * groups only when the FMU has a variable of the type or declares the capability. */
 enum fmi3_group {
     FMI3_COMMON = 1 << 0,                 /* all interfaces */
     FMI3_CS = 1 << 1,                     /* Co-Simulation */
@@ -69,11 +69,11 @@ enum fmi3_group {
     FMI3_DIRECTIONAL = 1 << 7,            /* all: providesDirectionalDerivatives */
     FMI3_ADJOINT = 1 << 8,                /* all: providesAdjointDerivatives */
     FMI3_DEPENDENCIES = 1 << 9,           /* all: providesPerElementDependencies */
-    FMI3_CONFIGURATION = 1 << 10,         /* all: there are structural parameters */
+    FMI3_CONFIGURATION = 1 << 10,         /* all interfaces: the FMU has structural parameters */
     FMI3_RESET = 1 << 11,                 /* all: back to the state after instantiation */
     FMI3_EVENT = 1 << 12,                 /* ME always; CS: hasEventMode */
     FMI3_EVALUATE = 1 << 13,              /* ME, CS: providesEvaluateDiscreteStates */
-    FMI3_CLOCK = 1 << 14,                 /* all: there are clocks */
+    FMI3_CLOCK = 1 << 14,                 /* all interfaces: the FMU has clocks */
     FMI3_CS_EVENT = 1 << 15,              /* CS: hasEventMode */
     FMI3_CS_OUTPUT_DERIVATIVES = 1 << 16, /* CS: maxOutputDerivativeOrder > 0 */
     FMI3_ME_COUNT = 1 << 17 /* ME: needed where structural parameters change the number of states or indicators */
@@ -82,7 +82,7 @@ enum fmi3_group {
 /* One function after another is easier to read than what the tool makes of it. */
 /* clang-format off */
 
-/* Getter and setter of the type whose C type is fmi3<type>: the list's entries for both. */
+/* List entries of the getter and the setter of the type whose C type is fmi3<type>. */
 #define FMI3_GET_SET(X, type) \
     X(fmi3Get##type, fmi3Status, \
       (fmi3Instance c, const fmi3ValueReference vr[], size_t n, fmi3##type values[], size_t n_values), FMI3_VALUES) \

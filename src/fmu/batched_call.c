@@ -129,7 +129,7 @@ static void batched_call_stop(struct tt_batched_call_pass *pass, const struct tt
     tt_fmi_call_check_modes(triple->instance, &pass->watch.modes);
 }
 
-/* What the state machine and messages need to know before the first call: fmi_call.h. */
+/* Returns true if the state machine permits the first call of the batch and the data for messages are set: fmi_call.h. */
 INLINED bool batched_call_is_ready(const struct tt_instance *in)
 {
     return (in->state == TUTTI_STATE_STEP || in->state == TUTTI_STATE_STEP_SET) && !in->refused && !in->library->fatal;
@@ -148,7 +148,7 @@ static struct tt_fmi_call_frame batched_call_enter(struct tt_batched_call_pass *
     return tt_fmi_call_enter_pass(&pass->watch);
 }
 
-/* What messages, crashes and time-outs tell of the calls that follow. */
+/* Publishes the data of the following calls for messages, crash reports and time-outs. */
 INLINED void batched_call_announce(const struct tt_batched_call *triple, const struct tt_batched_call_pass *pass)
 {
     struct tt_instance *in = triple->instance;
@@ -269,13 +269,13 @@ static inline bool batched_call_are_finite(const struct tt_batched_call_many *ma
     return sum == 0;
 }
 
-/* Times of so many steps are computed together, which processors do in less time than one by one. */
+/* The number of step times that are computed at once, which is faster than one by one. */
 enum { STEPS_AHEAD = 32 };
 
 struct step_lookahead {
-    double points[STEPS_AHEAD + 1]; /* of the grid: a step leads from each to the next, exactly ... */
+    double points[STEPS_AHEAD + 1]; /* points of the grid: each step leads exactly from one to the next */
     double h[STEPS_AHEAD];
-    double end; /* ... or, if there is one only, to here, which is the same up to rounding */
+    double end; /* or, for a single step, its end, which may differ from the grid by rounding */
 };
 
 /* Returns how many steps; 0: the next one does not lead to its point. */
@@ -284,7 +284,7 @@ static unsigned batched_call_count_steps(struct step_lookahead *ahead, const str
 {
     const struct tt_time_grid *grid = many->grid;
     const double start = grid->start, step = grid->step, first = (double)grid->next_index;
-    int64_t inner = grid->last - grid->next_index; /* the last point is no multiple of the step */
+    int64_t inner = grid->last - grid->next_index; /* the last point is not a multiple of the step */
     int limit = most < STEPS_AHEAD ? (int)most : STEPS_AHEAD, exact = 0;
     limit = inner < limit ? (int)inner : limit;
     ahead->points[0] = t;
@@ -400,7 +400,7 @@ enum tutti_err tt_batched_call_conclude(const struct tt_batched_call *triple, st
     case TUTTI_TRIPLE_STEP:
         if (triple->inputs.count > 0) /* which the pass did not note */
             in->state = tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_SET, in->state, false);
-        if (triple->fmi < 3) /* the call says nothing of it */
+        if (triple->fmi < 3) /* FMI 1.0 and 2.0 do not have this argument */
             pass->step.reached = pass->aim.end;
         return tt_co_simulation_conclude_step(in, pass->aim.t, pass->aim.end, pass->status, &pass->step);
     default: return TUTTI_OK;

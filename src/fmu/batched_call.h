@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* batched_call.h - steps of Co-Simulation instances that do nothing unusual, one instance after the other: set, do-step, get.
+/* batched_call.h - steps of Co-Simulation instances that do nothing unusual, one instance after the other: set,
+ * do-step, get.
  *
- * What does not change from step to step (functions, references, places of the values) lies in flat call triples. A pass makes
- * one step of a list of them, in one tight loop per version of FMI. Whatever is unusual (a status other than OK, messages of
- * errors, an early return, the end of the run) stops the pass at that very call; the caller lets tt_batched_call_conclude say what
- * became of it, as it would have been said without triples, finishes the step of that instance, and goes on with the next one.
+ * Data that is constant from step to step (functions, references, addresses of the values) is stored in flat call
+ * triples. A pass makes one step of a list of triples, in one tight loop per version of FMI. Any unusual outcome (a
+ * status other than OK, error messages, an early return, the end of the run) stops the pass at that call. The caller
+ * then calls tt_batched_call_conclude, which handles the outcome as for a single call, finishes the step of that
+ * instance, and continues with the next instance.
  *
  * Invariants:
  *  P1  Only instances in step mode are stepped, without event mode and intermediate updates.
- *  P2  Before every call the instance knows which one it is, and its time: messages, crashes and time-outs name both. */
+ *  P2  Before every call the instance records the call and its time: messages, crash reports and time-outs name both. */
 #ifndef TT_FMU_BATCHED_CALL_H
 #define TT_FMU_BATCHED_CALL_H
 
@@ -27,7 +29,7 @@
 struct tt_batched_call_values {
     const uint32_t *references;
     double *values;
-    uint32_t count, value_count; /* references; values, which are more where there are arrays */
+    uint32_t count, value_count; /* number of references; number of values, which is larger with arrays */
 };
 
 struct tt_batched_call {
@@ -38,8 +40,8 @@ struct tt_batched_call {
     const uint32_t *from;
     double *staged;
     uint32_t gather_count;
-    double *arrived;    /* where the end of a step is told */
-    uint32_t heartbeat; /* what is told before its first call */
+    double *arrived;    /* receives the end of a step */
+    uint32_t heartbeat; /* counter that is published before the first call */
     uint32_t quiet;     /* the pass stops before step number `quiet` from now, which is to be made in another way */
     uint8_t fmi;        /* 0: all are */
 };
@@ -53,7 +55,7 @@ enum tt_batched_call_stop {
     TUTTI_TRIPLE_GET
 };
 
-/* A step: from t to t + h, which is `end`; and the same for those who asked for it, told by `arrived`. */
+/* A step from t to t + h = `end`, and its exact variant for FMUs that require it (`arrived`). */
 struct tt_batched_call_aim {
     double t, h, end, arrival;
 };
@@ -61,8 +63,8 @@ struct tt_batched_call_aim {
 struct tt_batched_call_pass {
     struct tt_batched_call_aim aim;
     _Atomic uint32_t *heartbeat;
-    const double *source; /* where inputs come from ... */
-    bool one_by_one;      /* ... triple by triple; else they are staged before */
+    const double *source; /* values from which inputs are taken */
+    bool one_by_one;      /* inputs are gathered triple by triple; otherwise for all triples before the pass */
     /* Answers. */
     enum tt_batched_call_stop at;
     enum tt_fmi_status status;
@@ -75,8 +77,8 @@ struct tt_batched_call_pass {
 bool tt_batched_call_make(struct tt_batched_call *triple, struct tt_instance *instance,
                           const struct tt_batched_call_values *inputs, const struct tt_batched_call_values *outputs);
 
-/* Makes one step of triples first ... end - 1. Returns `end`, or the one that it stopped at: pass->at says where. There,
- * triple->quiet was counted down for this step as well. */
+/* Makes one step of triples first ... end - 1. Returns `end`, or the index of the triple at which it stopped: pass->at
+ * has the position. triple->quiet of that triple was decremented for this step. */
 uint32_t tt_batched_call_step(struct tt_batched_call *triples, uint32_t first, uint32_t end,
                               struct tt_batched_call_pass *pass);
 
@@ -88,8 +90,8 @@ static inline bool tt_batched_call_aim(struct tt_batched_call_pass *pass, double
     return __builtin_expect(pass->aim.end == target, 1) || tt_time_same(pass->aim.end, target, span);
 }
 
-/* Steps one after the other, along a grid. */
-/* Doubles that lie one after the other. */
+/* Consecutive steps along a grid. */
+/* A contiguous range of doubles. */
 struct tt_batched_call_piece {
     const double *first;
     uint32_t count;
@@ -108,12 +110,13 @@ struct tt_batched_call_many {
     unsigned long made; /* answer: whole steps; t and grid stand at their end */
 };
 
-/* Makes up to `most` steps of all triples, of which there is one at least. Returns `count`, or the triple at which it
+/* Makes up to `most` steps of all triples; there must be at least one. Returns `count`, or the triple at which it
  * stopped within a step, like tt_batched_call_step. */
 uint32_t tt_batched_call_run(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
                              struct tt_batched_call_many *many);
 
-/* Makes one step of all triples, of which there is one at least, as tt_batched_call_step does: the shortest way for those who come back for each one. */
+/* Makes one step of all triples, as tt_batched_call_step does; there must be at least one. The fastest variant for
+ * callers that return after each step. */
 uint32_t tt_batched_call_step_once(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass);
 
 /* Concludes the call that a pass stopped at, as instance.h would have; after a do-step pass->step is its result. */

@@ -2,9 +2,10 @@
 /* binding.h - what differs between FMI versions, as one vtable.
  *
  * A version is one file (fmi1.c, fmi2.c, fmi3.c) that exports one const struct for its interfaces, Co-Simulation (CS),
- * Model Exchange (ME) and Scheduled Execution (SE); FMI 1.0, whose interfaces are two standards, exports two. The functions call the FMU once,
- * convert types, and return the FMU's status; states, messages and errors are instance.c's. A slot that the version or
- * interface does not have is NULL, and the state machine never lets a call come that far. */
+ * Model Exchange (ME) and Scheduled Execution (SE); FMI 1.0, whose interfaces are two standards, exports two. The
+ * functions call the FMU once, convert types, and return the FMU's status; states, messages and errors are
+ * instance.c's. A slot that the version or interface does not have is NULL; the state machine rejects such calls before
+ * they reach the slot. */
 #ifndef TT_FMU_BINDING_H
 #define TT_FMU_BINDING_H
 
@@ -17,19 +18,19 @@
 #include "fmu/description/description.h"
 #include "fmu/fmi_state.h"
 
-/* What functions of an instance are given, and what they answer (instance.h, binding.h). */
+/* Arguments and results of the functions of an instance (instance.h, binding.h). */
 
 struct tt_instance;
 
-/* What an FMI 3.0 FMU tells and asks inside a do-step. */
+/* The data that an FMI 3.0 FMU passes and receives inside a do-step. */
 struct tt_intermediate_update {
     double time;
     bool set_requested, get_allowed, step_finished, can_return_early;
-    bool return_early; /* answer: end the step ... */
-    double return_at;  /* ... at this time */
+    bool return_early; /* result: the step ends at return_at */
+    double return_at;  /* result: the end of the step */
 };
 
-/* The next interval of a clock, or its shift, as the FMU tells it, and as it is told. */
+/* The next interval of a clock, or its shift, and the form in which it is requested and returned. */
 struct tt_clock_timing {
     bool fraction; /* the clock has fractions, and they are used */
     double decimal;
@@ -43,7 +44,8 @@ struct tt_instance_options {
     bool logging_on;             /* ask the FMU for its debug messages */
     bool event_mode;             /* use event mode if the FMU has it (3.0 CS); Model Exchange always does */
     bool early_return;           /* allow it to return early (3.0) */
-    bool forked;                 /* in a process of its own, whose forks are its saved states (fmu/process/forked.h) */
+    /* it runs in a separate process, whose forks are its saved states (fmu/process/forked.h) */
+    bool forked;
     bool
         rejects; /* FMI 1.0: goes back by rejecting its last step, if it can (canRejectSteps); saved states are marks */
     /* Variables of an intermediate update, and who is called (3.0); both borrowed for the instance's life. */
@@ -52,7 +54,8 @@ struct tt_instance_options {
     enum tutti_err (*intermediate_update)(void *context, struct tt_instance *instance,
                                           struct tt_intermediate_update *update);
     void *intermediate_context;
-    /* Scheduled Execution: the FMU is in clock update mode, inside of a partition. What fails there fails the partition. */
+    /* Scheduled Execution: the FMU is in clock update mode, inside a partition. An error here is an error of the
+     * partition. */
     enum tutti_err (*clock_update)(void *context, struct tt_instance *instance);
     void *clock_context;
 };
@@ -65,14 +68,14 @@ struct tt_experiment_setup {
 /* How a do-step ended; a short step is a result, not an error. */
 struct tt_fmi_step {
     double reached; /* the FMU's time now: t if it was discarded (3.0), the last successful time (1.0, 2.0) */
-    bool discarded; /* the FMU refused or gave up the step ... */
-    bool can_retry; /* ... and stands unchanged at t, ready for a shorter one */
+    bool discarded; /* the FMU rejected or abandoned the step */
+    bool can_retry; /* its state is unchanged at t, so that a shorter step may be tried */
     bool early;     /* it came back before the end on its own account (3.0) */
     bool event;     /* event mode must be entered at `reached` (3.0) */
     bool terminate; /* the FMU asks for the end of the simulation */
 };
 
-/* What came out of one update of the discrete states. */
+/* The result of one update of the discrete states. */
 struct tt_discrete_update {
     bool again, terminate, nominals_changed, states_changed, has_next_event;
     double next_event;
@@ -105,7 +108,7 @@ enum tt_fmi_status {
     /* Not the FMU's: */
     TUTTI_STATUS_MEMORY, /* a binding has no memory for a conversion */
     TUTTI_STATUS_LOST,   /* the process that the FMU lives in has ended in the call (forked/) */
-    TUTTI_STATUS_UNFIT   /* ... has what a fork does not bring back */
+    TUTTI_STATUS_UNFIT   /* the process has state that a fork does not restore */
 };
 
 /* One function of a version's list. */
@@ -161,19 +164,19 @@ struct tt_binding {
     enum tt_fmi_status (*get_adjoint)(struct tt_instance *instance, const uint32_t *unknowns, size_t unknown_count,
                                       const uint32_t *knowns, size_t known_count, const double *seed, size_t seed_count,
                                       double *sensitivity, size_t sensitivity_count);
-    /* `step` is filled in for a step that ended at t + h; whatever else the call itself says goes there. Nothing may
-     * follow the call into the FMU here (the compiler makes a jump of it): see after_step. */
+    /* Makes a step. `step` is preset for a step that ended at t + h; the call fills in deviations. Nothing may follow
+     * the call into the FMU here, so that the compiler can make it a jump: see after_step. */
     enum tt_fmi_status (*do_step)(struct tt_instance *instance, double t, double h, bool no_going_back,
                                   struct tt_fmi_step *step);
     /* After a do-step that returned PENDING (waits for it) or DISCARD (asks how far it came); NULL: nothing to ask. */
     enum tt_fmi_status (*after_step)(struct tt_instance *instance, double t, enum tt_fmi_status status,
                                      struct tt_fmi_step *step);
     enum tt_fmi_status (*enter_event)(struct tt_instance *instance);
-    /* *discrete holds the next event as the round before said it, which stays unless this one says otherwise; the rest
-     * is false before. */
+    /* *discrete contains the next event from the previous round, which stays unless this round replaces it; all other
+     * fields are preset to false. */
     enum tt_fmi_status (*update_discrete)(struct tt_instance *instance, struct tt_discrete_update *discrete);
     enum tt_fmi_status (*enter_step)(struct tt_instance *instance);
-    /* Clocks (3.0): one value per reference. An interval or shift is that of one clock; timing->fraction says how it is told. */
+    /* Clocks (3.0): one value per reference. An interval or shift is that of one clock; timing->fraction is its form. */
     enum tt_fmi_status (*set_clocks)(struct tt_instance *instance, const uint32_t *references, size_t count,
                                      const bool *values);
     enum tt_fmi_status (*get_clocks)(struct tt_instance *instance, const uint32_t *references, size_t count,
@@ -196,7 +199,7 @@ struct tt_binding {
     enum tt_fmi_status (*reset)(struct tt_instance *instance);
 
     /* Model Exchange. Counts are never 0, except in count_states. */
-    /* Overwrites numbers that come from the description with the FMU's own. NULL: there are no others. */
+    /* Replaces numbers from the description by those that the FMU reports. NULL: the version has no such calls. */
     enum tt_fmi_status (*count_states)(struct tt_instance *instance, size_t *states, size_t *indicators);
     enum tt_fmi_status (*set_time)(struct tt_instance *instance, double t);
     enum tt_fmi_status (*set_states)(struct tt_instance *instance, const double *states, size_t count);

@@ -8,7 +8,7 @@
 #include "fmu/instance_clocks_header.h"
 #include "fmu/instance.h"
 
-/* A time that the FMU says it reached, within rounding of [t, end], is made to lie there; false if it is elsewhere. */
+/* Clamps the time that the FMU reports to have reached to [t, end] within rounding; false if it is elsewhere. */
 static bool clamp_reached(const struct tt_instance *in, double t, double end, double *reached)
 {
     double span = in->setup.stop - in->setup.start;
@@ -17,9 +17,9 @@ static bool clamp_reached(const struct tt_instance *in, double t, double end, do
     return *reached >= t && *reached <= end;
 }
 
-/* What a step says beyond OK: it ended early, at an event, or wants to be the last. Without any of these the
- * communication point is reached, however far the FMU's own clock is from it (a fixed internal step may not divide h).
- * FMUs that signal events that were not asked for are taken as they are. */
+/* Handles the results of a step beyond OK: it ended early, at an event, or requests the end of the run. Without these
+ * the communication point is reached, however far the FMU's internal clock is from it (a fixed internal step may not
+ * divide h). Unrequested events are accepted. */
 static enum tutti_err co_simulation_check_step(struct tt_instance *in, double t, double end, struct tt_fmi_step *step)
 {
     step->event = step->event && in->event_mode;
@@ -133,7 +133,7 @@ enum tutti_err tt_co_simulation_begin_step(struct tt_instance *in, double t, dou
 enum tutti_err tt_co_simulation_end_step(struct tt_instance *in, double t, double h, struct tt_fmi_step *step)
 {
     in->call = TUTTI_CALL_DO_STEP;
-    struct tt_fmi_call_frame frame = tt_fmi_call_enter(in); /* of which a watchdog may want to know */
+    struct tt_fmi_call_frame frame = tt_fmi_call_enter(in); /* read by a watchdog */
     enum tutti_err err = tt_co_simulation_conclude_step(in, t, t + h, TUTTI_STATUS_PENDING, step);
     tt_fmi_call_leave(frame);
     return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All of it runs in a handler of a signal, in a process whose memory may be damaged: no allocation, no lock, no stdio, no dladdr. */
+/* Runs in a signal handler, in a process whose memory may be damaged: no allocation, no lock, no stdio, no dladdr. */
 #include "fmu/crash_origin.h"
 
 #include <fcntl.h>
@@ -41,7 +41,6 @@ static int crash_origin_hex_digit(int byte)
     return byte >= '0' && byte <= '9' ? byte - '0' : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
-/* The byte after it. */
 static int read_address(struct maps_reader *maps, uintptr_t *address)
 {
     int byte = maps_next_byte(maps);
@@ -142,7 +141,7 @@ void tt_crash_origin_find(struct tt_crash_origin *blame, const void *info, const
         return;
     if (find_mapping(instruction, &mapping))
         blame->whose = owner_of_mapping(&mapping);
-    else if (find_mapping((uintptr_t)tt_crash_origin_find, &mapping)) /* the others can be read */
+    else if (find_mapping((uintptr_t)tt_crash_origin_find, &mapping)) /* otherwise the maps are unreadable */
         blame->whose = TUTTI_WHOSE_NO_CODE;
     if (blame->whose == TUTTI_WHOSE_LIBRARY)
         memcpy(blame->file, crash_origin_name_of(mapping.path),

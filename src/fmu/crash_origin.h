@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* crash_origin.h - whose code crashed: what is mapped at the address of the instruction. */
+/* crash_origin.h - finds the origin of code that crashed: the file mapped at the address of the instruction. */
 #ifndef TT_FMU_CRASH_ORIGIN_H
 #define TT_FMU_CRASH_ORIGIN_H
 

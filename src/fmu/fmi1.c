@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* FMI 1.0 for the interface binding.h: Co-Simulation (stand-alone) and Model Exchange, which share little more than
- * values. */
+/* FMI 1.0 for binding.h: Co-Simulation (stand-alone) and Model Exchange, which share little more than values. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,8 +259,8 @@ static void fmi1_set_if_unreported(fmiBoolean *value, fmiBoolean instead)
         *value = instead;
 }
 
-/* The initialisation is the first update of the discrete states, too: what it says waits for the one who asks. If it says
- * nothing at all, as with some FMUs, the first update asks again. */
+/* The initialisation includes the first update of the discrete states; its result is kept for the first caller of an
+ * update. If it is empty, as with some FMUs, the first update calls the FMU again. */
 static enum tt_fmi_status fmi1_initialize_model(struct tt_instance *in)
 {
     fmiEventInfo info = {UNTOLD, UNTOLD, UNTOLD, UNTOLD, UNTOLD, 0};
@@ -299,7 +298,7 @@ static enum tt_fmi_status fmi1_enter_continuous(struct tt_instance *in)
     return TUTTI_STATUS_OK;
 }
 
-/* The FMU iterates by itself (no intermediate results): one call settles it. */
+/* The FMU iterates internally (no intermediate results): one call suffices. */
 static enum tt_fmi_status fmi1_update_discrete(struct tt_instance *in, struct tt_discrete_update *discrete)
 {
     bool pending = in->initial.pending;
@@ -394,7 +393,6 @@ static const char *const model_names[TUTTI_CALL_COUNT] = {
 
 static const struct tt_optional model_optional[] = {{NULL, 0, 0}};
 
-/* What both bindings have. */
 #define COMMON                                                                                                         \
     .fmi = 1, .version = "1.0", .symbols = symbols, .symbol_count = sizeof symbols / sizeof *symbols,                  \
     .prefixed = true, .type_word = fmi1_type_word,                                                                     \

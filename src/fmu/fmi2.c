@@ -177,7 +177,7 @@ static fmi2Status fmi2_wait_for_step(struct tt_instance *in)
     return status;
 }
 
-/* After Discard the FMU knows how far it came and whether it wants to end; it need not answer. */
+/* After Discard the FMU can report how far it came and whether it requests the end; it may refuse to. */
 static void fmi2_query_discard(struct tt_instance *in, double t, struct tt_fmi_step *step)
 {
     fmi2Real reached = t;

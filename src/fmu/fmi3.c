@@ -125,7 +125,7 @@ static enum tt_fmi_status fmi3_exit_initialization(struct tt_instance *in)
     return CALL_FMU(fmi3_functions, in, fmi3ExitInitializationMode);
 }
 
-/* The types whose values lie in memory just as FMI 3.0 has them. */
+/* The types whose values have the memory layout of FMI 3.0. */
 #define PLAIN_TYPES(X)                                                                                                 \
     X(FLOAT64, Float64)                                                                                                \
     X(FLOAT32, Float32)                                                                                                \

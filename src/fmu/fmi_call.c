@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How calls into FMUs end when they do not simply succeed, and what people are told then. */
+/* Handles calls into FMUs that do not simply succeed, and their messages. */
 #include "fmu/fmi_call.h"
 
 #include <math.h>
@@ -27,7 +27,7 @@ const char *tt_fmi_call_function_name(const struct tt_instance *in)
     return in->binding->call_names[in->library->kind][in->call];
 }
 
-/* ... with the type of its values ("fmi3GetFloat64"). */
+/* Writes the name of the call with the type of its values ("fmi3GetFloat64"). */
 static void call_name(const struct tt_instance *in, char *out, size_t size)
 {
     const char *name = tt_fmi_call_function_name(in);
@@ -38,7 +38,7 @@ static void call_name(const struct tt_instance *in, char *out, size_t size)
         snprintf(out, size, "%s", name ? name : tt_fmi_state_call_name(in->call));
 }
 
-/* " at t = 0.5", or nothing before the initialisation, when there is no time. */
+/* " at t = 0.5", or nothing before the initialisation, when the time is undefined. */
 struct call_moment {
     char text[TUTTI_NUMBER_MAX + 16];
 };
@@ -51,7 +51,7 @@ static struct call_moment fmi_call_moment(const struct tt_instance *in)
     return when;
 }
 
-/* For programs: what the message says in words. */
+/* Sets the parts of the message for programs. */
 static enum tutti_err fmi_call_set_error_info(const struct tt_instance *in, enum tutti_err err)
 {
     return tt_fail_about(err, in->options.name, NULL, in->time);
@@ -71,7 +71,7 @@ enum tutti_err tt_fmi_call_fail_forbidden(const struct tt_instance *in, enum tt_
     return fmi_call_set_error_info(in, TUTTI_ERR_STATE);
 }
 
-/* The end of an error message: what the FMU said last. */
+/* Appends the FMU's last messages to an error message. */
 static void append_messages(struct tt_instance *in, struct tt_text *text)
 {
     struct tt_messages *messages = &in->messages;
@@ -89,7 +89,7 @@ bool tt_fmi_call_is_about_states(const struct tt_instance *in)
            (in->call == TUTTI_CALL_GET_STATE || in->call == TUTTI_CALL_SET_STATE || in->call == TUTTI_CALL_FREE_STATE);
 }
 
-/* What a run can do without, if it fails: an option of its unit, or NULL. */
+/* Returns the option of the unit that avoids the failed call, or NULL. */
 static const char *option_to_avoid(const struct tt_instance *in)
 {
     switch (in->call) {
@@ -178,7 +178,6 @@ void tt_fmi_call_mark_fatal(struct tt_instance *in)
     tt_fmi_call_ignores_fatal = false;
 }
 
-/* The FMU lived in a process of its own, and that has ended. */
 static enum tutti_err fmi_call_fail_lost(struct tt_instance *in)
 {
     struct tt_text said = {0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fmi_call.h - what surrounds every call into an FMU, for the files that make them (instance.c, step.c, exchange.c,
- * saved_state.c): may it be made, whose is it, how did it end. */
+/* fmi_call.h - the frame of every call into an FMU, for the files that make calls (instance.c, step.c, exchange.c,
+ * saved_state.c): checks that it is allowed, records it, and handles its outcome. */
 #ifndef TT_FMU_FMI_CALL_H
 #define TT_FMU_FMI_CALL_H
 
@@ -10,7 +10,7 @@
 /* Which instance this thread is calling; initial-exec because it is written at every FMI call. */
 extern _Thread_local struct tt_instance *tt_fmi_call_current __attribute__((tls_model("initial-exec")));
 
-/* This thread is reading a message of the FMU, whose format and arguments may lead anywhere. */
+/* This thread is reading a message of the FMU, whose format and arguments may be invalid pointers. */
 extern _Thread_local volatile bool tt_fmi_call_takes_message __attribute__((tls_model("initial-exec")));
 
 /* The messages of fmi_call.c: a call that the state machine forbids; one that failed (what: "returned Error"); a capability
@@ -18,10 +18,10 @@ extern _Thread_local volatile bool tt_fmi_call_takes_message __attribute__((tls_
 enum tutti_err tt_fmi_call_fail_forbidden(const struct tt_instance *in, enum tt_fmi_call call);
 enum tutti_err tt_fmi_call_fail(struct tt_instance *in, enum tutti_err err, const char *what);
 TUTTI_CHECKED enum tutti_err tt_fmi_call_require(const struct tt_instance *in, uint32_t can, const char *what);
-/* A question that was answered by Error, or Discard, and that there is another way for: another point (exchange.c),
- * differences. Keeps what the FMU said, in case that this fails, too. The state is not that of an error. */
+/* A call was answered by Error or Discard, but there is an alternative: a different point (exchange.c), or differences.
+ * Keeps the FMU's messages for the case that the alternative fails, too. The instance does not enter the error state. */
 void tt_fmi_call_set_refused(struct tt_instance *in, const char *what);
-/* A call that succeeded although the one before was refused, or the FMU told an error. */
+/* A call succeeded after the previous call was refused or the FMU had reported an error. */
 void tt_fmi_call_clear_refused(struct tt_instance *in);
 /* Every status that is not OK. */
 enum tutti_err tt_fmi_call_handle_status(struct tt_instance *in, enum tt_fmi_call call, enum tt_fmi_status status);
@@ -31,7 +31,7 @@ enum tutti_err tt_co_simulation_conclude_step(struct tt_instance *in, double t, 
 /* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
 void tt_fmi_call_mark_fatal(struct tt_instance *in);
 
-/* Is the last call one that is not made where the instance is taken back by forking? Async-signal-safe. */
+/* Returns true if the last call is not made for an instance that is rolled back by forking. Async-signal-safe. */
 bool tt_fmi_call_is_about_states(const struct tt_instance *in);
 
 /* The name of the FMI function that was called last, without the type's word; NULL: it has none. */
@@ -54,13 +54,13 @@ static inline enum tutti_err tt_fmi_call_begin(struct tt_instance *in, enum tt_f
     return TUTTI_OK;
 }
 
-/* What a call into an FMU finds in its thread, and what is there again after it. */
+/* The state of the thread before a call into an FMU, which is restored after the call. */
 struct tt_fmi_call_frame {
     struct tt_instance *outer;  /* the instance that the thread was in; NULL: none */
     struct tt_float_mode modes; /* all code of FMUs runs in these: the same bits, whichever FMUs share a rank */
 };
 
-/* The call has left other modes: brings them back, and says so once. `in`: the instance that was called. */
+/* The call has changed the floating-point modes: restores them and reports it once. `in`: the instance that was called. */
 void tt_fmi_call_restore_modes(struct tt_instance *in, const struct tt_float_mode *modes);
 
 static inline void tt_fmi_call_check_modes(struct tt_instance *in, const struct tt_float_mode *modes)
@@ -70,7 +70,7 @@ static inline void tt_fmi_call_check_modes(struct tt_instance *in, const struct 
         tt_fmi_call_restore_modes(in, modes);
 }
 
-/* Around every call into the FMU: callbacks and crash reports learn whose call it is. */
+/* Around every call into the FMU: tells callbacks and crash reports which instance is called. */
 static inline struct tt_fmi_call_frame tt_fmi_call_enter(struct tt_instance *in)
 {
     struct tt_fmi_call_frame frame = {tt_fmi_call_current, tt_float_mode_get()};
@@ -105,18 +105,19 @@ static inline enum tutti_err tt_fmi_call_conclude(struct tt_instance *in, enum t
         TRY(tt_fmi_call_conclude(in, call, status_));                                                                  \
     } while (0)
 
-/* The floating-point modes that calls into FMUs must leave as they are (fmi_call.h), where calls follow each other so closely that
- * reading the modes twice around each of them would cost more than the calls.
+/* The floating-point modes that calls into FMUs must leave as they are (fmi_call.h), where calls are so short that
+ * reading the modes before and after each would cost more than the calls.
  *
- * A watch spans a pass of many calls. In the first passes, and after an FMU has left other modes, it looks after every call; else a
- * computation tells after a group of calls of one instance whether modes that change results are as before. */
+ * A watch spans a pass of many calls. In the first passes, and after an FMU has changed the modes, it reads the modes
+ * after every call. Otherwise a computation after the calls of one instance detects changes of the modes that affect
+ * results. */
 
 /* Zeroed before the first pass. */
 struct tt_fmi_call_modes_watch {
     struct tt_float_mode modes;
     unsigned probe;     /* base/float_mode.h */
     bool is_suspicious; /* an FMU has left other modes */
-    bool looks_closely; /* ... or may do so: they are looked at after every call; else after those of a group */
+    bool looks_closely; /* the modes are read after every call; otherwise after the calls of one instance */
     uint8_t passes;     /* the first ones */
     uint8_t unread;     /* passes since modes were read */
 };
@@ -136,10 +137,11 @@ static inline struct tt_fmi_call_frame tt_fmi_call_enter_pass(struct tt_fmi_call
     return frame;
 }
 
-/* A pass of one step, of which there are many: so many of them go by the computation alone, and modes that change no results show only after them. */
+/* In passes of one step, which are frequent, this number of passes uses the computation alone; changes of modes that do
+ * not affect results are detected only afterwards. */
 enum { TUTTI_UNREAD_PASSES = 100 };
 
-/* Is this to be one of them? Then there is no frame, and tt_fmi_call_leave_unread follows. */
+/* Returns true if this pass uses the computation alone. Then it has no frame, and tt_fmi_call_leave_unread follows. */
 static inline bool tt_fmi_call_enter_unread(struct tt_fmi_call_modes_watch *watch)
 {
     if (watch->is_suspicious || watch->passes < TUTTI_FIRST_PASSES || watch->unread >= TUTTI_UNREAD_PASSES ||
@@ -155,8 +157,8 @@ static inline void tt_fmi_call_leave_unread(struct tt_instance *outer)
     tt_fmi_call_current = outer;
 }
 
-/* Modes that change no results (traps) show here, when it is not known any more who changed them; the next pass will tell. They are read once: a pass may
- * be one short step. */
+/* Changes of modes that do not affect results (traps) are detected here, when the responsible call is unknown; the next
+ * pass identifies it. The modes are read once, since a pass may be one short step. */
 static inline void tt_fmi_call_leave_pass(struct tt_fmi_call_modes_watch *watch, struct tt_fmi_call_frame frame)
 {
     struct tt_float_mode now = tt_float_mode_get();
@@ -182,8 +184,7 @@ static inline __attribute__((always_inline)) void tt_fmi_call_check_each(struct 
         tt_fmi_call_inspect_modes(in, watch);
 }
 
-/* After the last call of a group, before code of others computes anything. Which of its calls has changed modes will show next
- * time. */
+/* After the last call of a group, before other code computes. A change of modes is attributed to a call the next time. */
 static inline __attribute__((always_inline)) void tt_fmi_call_check_group(struct tt_instance *in,
                                                                           struct tt_fmi_call_modes_watch *watch)
 {

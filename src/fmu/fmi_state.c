@@ -7,7 +7,7 @@
 #define ALIVE                                                                                                          \
     (IN(INSTANTIATED) | IN(CONFIGURATION) | IN(INITIALIZATION) | IN(EVENT) | IN(CONTINUOUS) | IN(STEP) |               \
      IN(STEP_SET) | IN(RECONFIGURATION) | IN(DISCARDED) | IN(TERMINATED) | IN(ERROR))
-/* ... and its state can be saved and restored. */
+/* The states above in which the FMU's state can be saved and restored. */
 #define SAVABLE (ALIVE & ~(IN(CONFIGURATION) | IN(RECONFIGURATION)))
 /* Reads: I3, I7, I12. */
 #define READABLE (IN(INITIALIZATION) | IN(EVENT) | IN(STEP) | IN(DISCARDED) | IN(TERMINATED) | IN(ERROR))

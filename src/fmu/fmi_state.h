@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* fmi_state.h - the FMI state machines: which call is allowed when.
  *
- * One set of states serves all versions and interfaces, Co-Simulation (CS), Model Exchange (ME) and Scheduled Execution (SE); what one
- * of them does not know (event mode in CS before 3.0, step mode in ME) no call of it leads to.
+ * One set of states serves all versions and interfaces, Co-Simulation (CS), Model Exchange (ME) and Scheduled Execution
+ * (SE); states that one of them does not have (event mode in CS before 3.0, step mode in ME) are not reachable by its
+ * calls.
  *
- * Invariants. state.c holds, as one table per interface and version, which call is allowed in which state; it is
- * consulted before every call into an FMU. What a table of states cannot hold is kept where the name says:
+ * Invariants. fmi_state.c has one table per interface and version of the calls allowed in each state; it is consulted
+ * before every call into an FMU. Rules that such a table cannot express are enforced in the files named in parentheses:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
  *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (fmi_call.c); but see tt_instance_ignore_fatal.
- *  I3  After Error only reads for debugging, state functions, reset and free are called. Derivatives and indicators of
- *      Model Exchange are an exception, their Error may mean Discard (exchange.c); directional derivatives are another,
- *      there are differences (instance.c).
+ *  I3  After Error only reads for debugging, state functions, reset and free are called. Exceptions: Error of derivatives and indicators of Model Exchange may mean Discard (model_exchange.c); directional derivatives can be replaced by differences (instance.c).
  *  I4  Structural parameters are set in (re)configuration mode only, and nothing else is set there (unit/cs.c).
  *  I5  Initialisation mode is entered once, from Instantiated; FMI 1.0 has no reads before it is initialised.
  *  I6  A do-step starts in step mode only, and (step.c) where the one before ended, at first at the start time.
@@ -25,7 +24,7 @@
  *      a step.
  *  I12 After terminate only reads, state functions, reset and free are called.
  *  I13 ME has event mode always: initialisation ends in it, discrete states are updated in it, and it is left only
- *      through enter-continuous-time-mode. FMI 1.0 has no modes; its machine is the same, but only we know of it.
+ *      through enter-continuous-time-mode. FMI 1.0 has no modes; it uses the same machine without calls.
  *  I14 Time and continuous states are set, and integrator steps completed, in continuous-time mode only. Sets and reads
  *      may come there in any order.
  *  I15 ME is reconfigured from event mode, and returns to it (3.0). The numbers of states and indicators are asked for
@@ -116,7 +115,7 @@ enum tt_fmi_call {
 };
 enum { TUTTI_CALL_COUNT = TUTTI_CALL_RESET + 1 };
 
-/* The state machine of an interface and a version: bit s of table[call] says whether `call` may be made in state s. */
+/* Returns the state machine of an interface and a version: bit s of table[call] is set if `call` is allowed in state s. */
 const uint16_t *tt_fmi_state_table(enum tt_interface_kind kind, int fmi);
 
 static inline bool tt_fmi_state_allows(const uint16_t *table, enum tt_fmi_call call, enum tt_fmi_state state)
@@ -154,7 +153,7 @@ static inline enum tt_fmi_state tt_fmi_state_after(enum tt_interface_kind kind, 
     }
 }
 
-/* "Co-Simulation", "Model Exchange", ... Static. */
+/* Returns "Co-Simulation", "Model Exchange", ... Static. */
 const char *tt_fmi_state_interface_name(enum tt_interface_kind kind);
 const char *tt_fmi_state_name(enum tt_interface_kind kind, enum tt_fmi_state state);
 const char *tt_fmi_state_call_name(enum tt_fmi_call call);

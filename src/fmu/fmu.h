@@ -18,7 +18,7 @@ struct tt_fmu {
     struct tt_description *desc;
     struct tt_library *libraries[TUTTI_INTERFACE_COUNT]; /* NULL until tt_fmu_load; 2.0 and 3.0 have one file for all */
     unsigned sharers;                                    /* owners beside the first (tt_fmu_share) */
-    struct tt_terminals *terminals;                      /* NULL until tt_fmu_terminals, or there are none */
+    struct tt_terminals *terminals;                      /* NULL before tt_fmu_terminals, or without terminals */
     bool terminals_read;
 };
 
@@ -36,13 +36,13 @@ void tt_fmu_free(struct tt_fmu *fmu);
  * an FMU runs without them all the same. */
 TUTTI_CHECKED enum tutti_err tt_fmu_terminals(struct tt_fmu *fmu, struct tt_findings *findings,
                                               const struct tt_terminals **out);
-/* The manifests of layered standards in it, one after the other: *at is 0 at first, and *found false after the last one. Texts go to the
- * arena. A manifest that cannot be read is a finding, and passed over. */
+/* Iterates over the manifests of layered standards: *at is 0 at first, and *found is false after the last manifest.
+ * Texts go to the arena. An unreadable manifest is a finding and is skipped. */
 TUTTI_CHECKED enum tutti_err tt_fmu_next_layer(struct tt_fmu *fmu, size_t *at, struct tt_layer *layer,
                                                struct tt_arena *arena, struct tt_findings *findings, bool *found);
 
-/* The program in which its library would live, because it is for another platform (fmu/binary/binary.h); NULL: it is for this one, or there is
- * none. */
+/* Returns the program that would run its library because it is for a different platform (fmu/binary/binary.h); NULL if
+ * it is for this platform or no such program exists. */
 const char *tt_fmu_fork_server(const struct tt_fmu *fmu);
 
 /* Unpacks the archive unless it is unpacked. */
@@ -51,8 +51,8 @@ TUTTI_CHECKED enum tutti_err tt_fmu_unpack(struct tt_fmu *fmu);
  * threads may call it at once. */
 TUTTI_CHECKED enum tutti_err tt_fmu_load(struct tt_fmu *fmu, enum tt_interface_kind kind, const struct tutti_log *log);
 
-/* Everything `tutti check` looks at: the description, whose `flaws` no run minds; binary, symbols. Code of the FMU runs only if
- * the library is loaded for it (`loads`). */
+/* Makes all checks of `tutti check`: the description, whose `flaws` do not affect a run; binary, symbols. Code of the
+ * FMU runs only if the library is loaded for it (`loads`). */
 TUTTI_CHECKED enum tutti_err tt_fmu_check(struct tt_fmu *fmu, bool loads, struct tt_findings *flaws,
                                           struct tt_findings *findings);
 

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What FMUs say. Their texts are foreign: NULL, broken UTF-8, megabytes of repetition; none of it may do harm.
+/* Messages of FMUs. Their texts are untrusted: NULL, broken UTF-8, megabytes of repetition.
  *
  *  G1  Every message is cut, made printable and kept in a ring for error reports.
- *  G2  A text that differs from one still in the ring by its numbers only is not logged again (an FMU that warns at
- *      every step is heard once), and neither is anything beyond a limit; what was dropped is counted, and said when
- *      the limit is reached. Who asked for debug messages gets repetitions, too, up to a higher limit.
- *  G3  An error told inside a call waits for the end of the call: if that fails, the message is part of the error that
- *      is reported, else it is logged then.
+ *  G2  A text that differs from one still in the ring by its numbers only is not logged again (a warning at every step is logged once), and neither is any text beyond a limit; dropped texts are counted, which is reported when the limit is reached. With debug messages enabled, repetitions are logged, too, up to a higher limit.
+ *  G3  An error message inside a call is kept until the call ends: if the call fails, the message becomes part of the reported error; otherwise it is logged.
  *  G4  "#r12#" becomes the name of the variable, "##" becomes "#". */
 #include "fmu/fmu_callbacks.h"
 
@@ -86,7 +83,7 @@ static size_t message_number_length(const char *text)
     return strspn(text, "0123456789.+-eE");
 }
 
-/* Equal but for numbers? */
+/* Returns true if both texts are equal except for numbers. */
 static bool messages_are_alike(const char *a, const char *b)
 {
     while (*a && *b) {
@@ -100,8 +97,7 @@ static bool messages_are_alike(const char *a, const char *b)
     return *a == *b;
 }
 
-/* G1, G2: keeps the text; true if nothing like it is in the ring. Called with the lock held. Without memory for a ring
- * every text is new. */
+/* G1, G2: keeps the text; true if the ring has no similar text, or could not be allocated. Called with the lock held. */
 static bool keep_message(struct tt_messages *messages, const char *text)
 {
     if (!messages->texts)

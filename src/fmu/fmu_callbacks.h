@@ -13,12 +13,12 @@ void tt_fmu_callbacks_unregister(struct tt_instance *instance);
 
 /* The instance that a callback is for, until tt_fmu_callbacks_leave. */
 struct tt_fmu_callback {
-    struct tt_instance *instance; /* NULL: there is none, the callback has nothing to do */
+    struct tt_instance *instance; /* NULL: no instance; the callback does nothing */
     bool held;                    /* by another thread than the one that calls it: it is not freed meanwhile */
 };
 
-/* The instance that `environment` points to if there is one, otherwise the one that this thread is calling. From any thread; takes no
- * lock if the two are the same. */
+/* Returns the instance that `environment` points to, if it is one, otherwise the instance that this thread is calling.
+ * Can be called from any thread; takes no lock if the two are equal. */
 struct tt_fmu_callback tt_fmu_callbacks_enter(const void *environment);
 void tt_fmu_callbacks_leave(struct tt_fmu_callback called);
 

@@ -31,7 +31,7 @@ static enum tutti_err claim_single_instance(struct tt_library *library, const ch
                    name, library->file);
 }
 
-/* Log categories that tell how a call went, "logStatusError" and the like. */
+/* Returns true for log categories about the outcome of calls, "logStatusError" and the like. */
 static bool is_status_category(const char *category)
 {
     static const char *const words[] = {"warning", "discard", "error", "fatal"};
@@ -53,8 +53,8 @@ static enum tutti_err instance_find_categories(struct tt_instance *in)
     return TUTTI_OK;
 }
 
-/* Why a call failed is always wanted; debug messages only on demand. FMI 3.0 has one switch for both, so it is on, and
- * where categories tell them apart, the others are switched off again. An FMU may refuse that without harm. */
+/* Error messages are always needed; debug messages only on demand. FMI 3.0 has one switch for both, so it is on; where
+ * categories distinguish them, the remaining categories are switched off. An FMU may reject that without harm. */
 static enum tutti_err choose_categories(struct tt_instance *in)
 {
     if (in->options.logging_on || !in->logging_on || in->category_count == 0 || !in->binding->set_debug_logging)
@@ -120,7 +120,7 @@ static bool can_be_reused(const struct tt_instance *in)
            !(library->interface->flags & TUTTI_ONCE_PER_PROCESS);
 }
 
-/* One that was made alike; NULL: there is none. */
+/* Finds an idle instance with equal arguments; NULL if there is none. */
 static struct tt_instance *find_idle(struct tt_library *library, const struct tt_instance_options *options)
 {
     struct tt_instance **link = &library->idle;
@@ -152,7 +152,7 @@ static enum tutti_err reuse_instance(struct tt_instance *in, const struct tt_ins
     return choose_categories(in);
 }
 
-/* An FMU whose reset fails is made anew, unless it was Fatal. *out stays NULL if there is nothing to use again. */
+/* An FMU whose reset fails is instantiated again, unless it was Fatal. *out stays NULL if no instance can be reused. */
 static enum tutti_err try_reuse(struct tt_instance **out, struct tt_library *library,
                                 const struct tt_instance_options *options)
 {
@@ -226,7 +226,7 @@ enum tutti_err tt_instance_new(struct tt_instance **out, struct tt_library *libr
     return TUTTI_OK;
 }
 
-/* Where threads keep what they call; more than these are not told of. */
+/* The current instances of threads, for crash reports; threads beyond this number are not covered. */
 static _Atomic(struct tt_instance **) shown_threads[TUTTI_SHOWN_THREADS];
 /* Held while the call of another thread is looked at, and where instances end. */
 static pthread_mutex_t shown_lives = PTHREAD_MUTEX_INITIALIZER;
@@ -259,7 +259,8 @@ void tt_instance_free(struct tt_instance *in)
         return;
     if (tt_fmi_call_may(in, TUTTI_CALL_TERMINATE))
         if (tt_instance_terminate(in) != TUTTI_OK)
-            in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR; /* how it went is not told */
+            /* the outcome is not reported */
+            in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
     if (can_be_reused(in)) {
         in->next = in->library->idle;
         in->library->idle = in;
@@ -383,8 +384,8 @@ static enum tutti_err lacks_type(const struct tt_instance *in, enum tt_fmi_call 
 
 /* ---- Float32 variables, set and read as doubles ----
  *
- * What moves in a step (slopes, histories, errors) is computed in doubles. So that nothing above has to know of a second kind of
- * real, a call for Float64 may have references of Float32 variables, all of them or none: values pass through floats here. */
+ * All computations of a step (slopes, histories, errors) use doubles. To hide the second real type from the callers, a
+ * call for Float64 may have references of Float32 variables (all or none); this section converts the values. */
 
 static float *narrow_room(struct tt_instance *in, size_t value_count)
 {
@@ -426,7 +427,7 @@ static void widen_values(const float *narrow, size_t value_count, double *values
         values[i] = narrow[i];
 }
 
-/* Does a call for doubles have Float32 variables? */
+/* Returns true if a call for doubles has references of Float32 variables. */
 static bool is_narrow(const struct tt_instance *in, enum tt_type type, const uint32_t *references, size_t count)
 {
     return type == TUTTI_TYPE_FLOAT64 && count > 0 && tt_library_is_narrow(in->library, references[0]);
@@ -479,7 +480,7 @@ enum tutti_err tt_instance_get(struct tt_instance *in, enum tt_type type, const 
     return TUTTI_OK;
 }
 
-/* What an FMU said to a call that it may refuse. */
+/* Handles the status of a call that an FMU may refuse. */
 static enum tutti_err conclude_refusable(struct tt_instance *in, enum tt_fmi_call call, enum tt_fmi_status status,
                                          bool *refused)
 {

@@ -26,7 +26,7 @@ TUTTI_CHECKED enum tutti_err tt_instance_new(struct tt_instance **out, struct tt
  * keeps them (library->keeps), an instance that ended well becomes idle instead: the next tt_instance_new with the same options
  * resets it, and needs no other. */
 void tt_instance_free(struct tt_instance *instance);
-/* Frees those, and keeps no more. */
+/* Frees the idle instances of the library, and keeps no further ones. */
 void tt_instance_free_idle(struct tt_library *library);
 
 enum tt_fmi_state tt_instance_state(const struct tt_instance *instance);
@@ -38,7 +38,7 @@ unsigned long tt_instance_dropped_messages(const struct tt_instance *instance);
 
 TUTTI_CHECKED enum tutti_err tt_instance_enter_configuration(struct tt_instance *instance);
 TUTTI_CHECKED enum tutti_err tt_instance_exit_configuration(struct tt_instance *instance);
-/* The experiment, before any value is set: some FMUs forget what they were told before it. */
+/* Sets the experiment, before any value is set: some FMUs discard values that were set earlier. */
 TUTTI_CHECKED enum tutti_err tt_instance_set_up(struct tt_instance *instance, const struct tt_experiment_setup *setup);
 /* `setup`: NULL if the experiment was set up before. */
 TUTTI_CHECKED enum tutti_err tt_instance_enter_initialization(struct tt_instance *instance,
@@ -55,8 +55,8 @@ TUTTI_CHECKED enum tutti_err tt_instance_get(struct tt_instance *instance, enum 
                                              const uint32_t *references, size_t count, void *values,
                                              size_t value_count);
 
-/* The same where FMUs may refuse: Error and Discard are answers then, *refused becomes true (and is never made false), and
- * the instance goes on. The FMU may not: see tt_instance_reset. */
+/* As set and get, for calls that FMUs may refuse: after Error or Discard *refused becomes true (it is never set to
+ * false), and the instance remains usable. The FMU itself may not be: see tt_instance_reset. */
 TUTTI_CHECKED enum tutti_err tt_instance_try_set(struct tt_instance *instance, enum tt_type type,
                                                  const uint32_t *references, size_t count, const void *values,
                                                  size_t value_count, bool *refused);
@@ -94,14 +94,15 @@ TUTTI_CHECKED enum tutti_err tt_co_simulation_update_discrete(struct tt_instance
                                                               struct tt_discrete_update *discrete);
 TUTTI_CHECKED enum tutti_err tt_co_simulation_enter_step(struct tt_instance *instance);
 
-/* Clocks (FMI 3.0), in event mode: input clocks tick, or do not any more; whether clocks tick now (in Scheduled Execution only in the callback
- * of a partition). What the standard forbids for one of them is STATE, with its name (I16 to I19). */
+/* Clocks (FMI 3.0), in event mode: activates or deactivates input clocks; reads whether they tick (in Scheduled
+ * Execution only in the callback of a partition). STATE, with the clock's name, if the standard forbids it (I16 to
+ * I19). */
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_set(struct tt_instance *instance, const uint32_t *references,
                                                     size_t count, const bool *values);
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_get(struct tt_instance *instance, const uint32_t *references,
                                                     size_t count, bool *values);
-/* The next interval of a clock, and its shift. timing->fraction says whether it is asked for, or told, as a fraction. An answer that is no time
- * is an error of the FMU's. */
+/* Reads the next interval of a clock, and its shift. timing->fraction selects the form of a fraction. An invalid time
+ * is reported as an error of the FMU. */
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_get_interval(struct tt_instance *instance, uint32_t reference,
                                                              struct tt_clock_timing *timing);
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_get_shift(struct tt_instance *instance, uint32_t reference,
@@ -117,7 +118,7 @@ TUTTI_CHECKED enum tutti_err tt_co_simulation_end_step(struct tt_instance *insta
                                                        struct tt_fmi_step *step);
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_activate(struct tt_instance *instance, uint32_t reference, double t);
 
-/* Can it save states? One for another platform may turn out to have what a fork does not bring back. */
+/* Returns true if it can save states. An FMU for a different platform may turn out to have state that a fork loses. */
 bool tt_instance_can_save(const struct tt_instance *instance);
 /* Saves into `saved`, reusing what it holds. */
 TUTTI_CHECKED enum tutti_err tt_saved_state_save(struct tt_instance *instance, struct tt_saved_state *saved);
@@ -137,17 +138,17 @@ TUTTI_CHECKED enum tutti_err tt_saved_state_unpack(struct tt_instance *instance,
 
 /* The present state as the FMU's own bytes and nothing else, as importers write them to files; *bytes is the caller's (free). */
 TUTTI_CHECKED enum tutti_err tt_saved_state_export(struct tt_instance *instance, unsigned char **bytes, size_t *size);
-/* A new instance, whose experiment is set up, stands where such bytes say, at the start of its experiment, without an initialisation: between
- * two steps, of Model Exchange in continuous-time mode. Whether they are such bytes, only the FMU can tell. */
+/* Restores serialised state into a new instance whose experiment is set up, at the start of its experiment and without
+ * an initialisation: between two steps, Model Exchange in continuous-time mode. Only the FMU can verify the bytes. */
 TUTTI_CHECKED enum tutti_err tt_saved_state_import(struct tt_instance *instance, const unsigned char *bytes,
                                                    size_t size);
 
 TUTTI_CHECKED enum tutti_err tt_instance_terminate(struct tt_instance *instance);
 TUTTI_CHECKED enum tutti_err tt_instance_reset(struct tt_instance *instance);
 
-/* For a rank of several, which may be threads: an instance that is Fatal in another thread does not end the calls of this one,
- * until this is taken back. The rank comes to the step in which the other was Fatal, as it would have come there before it if
- * there were one thread only. One that is Fatal in this thread takes it back itself. */
+/* For a rank of several, which may be threads: permits calls although an instance in a different thread is Fatal, until
+ * it is withdrawn. So the rank reaches the step in which that instance was Fatal, as it would have with a single
+ * thread. An instance that is Fatal in this thread withdraws the permission. */
 void tt_instance_ignore_fatal(bool allowed);
 
 /* Where this thread is inside an FMU, as text ("instance ball in fmi2DoStep at t = 0.5"), or "" if it is not.
@@ -168,7 +169,7 @@ struct tt_shown_call tt_instance_inspect_thread(size_t thread);
 size_t tt_instance_describe_thread(size_t thread, char *out, size_t size);
 /* The same of all such threads, with ", or " between them, in a process that shares the memory of theirs, which has ended. */
 size_t tt_instance_describe_calls(char *out, size_t size);
-/* Its FMU's calls may have reached functions of the program (library.h, is_mixed): a crash need not be its own fault.
+/* Its FMU's calls may reach functions of the program (library.h, is_mixed): a crash may have other causes.
  * Async-signal-safe. */
 bool tt_instance_is_mixed(void);
 
@@ -178,9 +179,10 @@ bool tt_instance_is_mixed(void);
  * asked when instantiated, after a configuration, or in event mode; good until the next configuration. */
 TUTTI_CHECKED enum tutti_err tt_model_exchange_count_states(struct tt_instance *instance, size_t *states,
                                                             size_t *indicators);
-/* In continuous-time mode (the getters also in event mode, the initialisation mode of 2.0 and 3.0, and terminated).
- * Discard is no error here: *discarded becomes true (and is never made false), the values are none, and another point
- * may be tried. Error of the last two counts as Discard. With count 0 nothing is asked of the FMU. */
+/* Functions of continuous-time mode (the getters also in event mode, the initialisation mode of 2.0 and 3.0, and
+ * terminated). Discard is not an error here: *discarded becomes true (it is never set to false), the values are
+ * undefined, and a different point may be tried. Error of the last two counts as Discard. With count 0 the FMU is not
+ * called. */
 TUTTI_CHECKED enum tutti_err tt_model_exchange_set_time(struct tt_instance *instance, double t, bool *discarded);
 TUTTI_CHECKED enum tutti_err tt_model_exchange_set_states(struct tt_instance *instance, const double *states,
                                                           size_t count, bool *discarded);
@@ -188,23 +190,24 @@ TUTTI_CHECKED enum tutti_err tt_model_exchange_get_derivatives(struct tt_instanc
                                                                size_t count, bool *discarded);
 TUTTI_CHECKED enum tutti_err tt_model_exchange_get_indicators(struct tt_instance *instance, double *indicators,
                                                               size_t count, bool *discarded);
-/* Was the last answer to one of these an Error? What the FMU said then, as a sentence, until the next; "" if it never did. */
+/* Returns true if the last call of one of these functions was answered by Error. tt_instance_refusal returns the FMU's
+ * messages as a sentence, valid until the next refusal; "" without one. */
 bool tt_instance_refused(const struct tt_instance *instance);
 const char *tt_instance_refusal(const struct tt_instance *instance);
 TUTTI_CHECKED enum tutti_err tt_model_exchange_get_states(struct tt_instance *instance, double *states, size_t count);
-/* Nominal values of the states; as the FMU says, be they 0 or negative. */
+/* Returns nominal values of the states as the FMU reports them, even if they are 0 or negative. */
 TUTTI_CHECKED enum tutti_err tt_model_exchange_get_nominals(struct tt_instance *instance, double *nominals,
                                                             size_t count);
-/* The value references of the states, in the order of the state vector (FMI 1.0; the others say it in their
- * description). UNSUPPORTED if the FMU does not tell, which many do not: the instance lives on. */
+/* Returns the value references of the states, in the order of the state vector (FMI 1.0; later versions have them in
+ * the description). UNSUPPORTED if the FMU does not provide them, as many do not: the instance remains usable. */
 TUTTI_CHECKED enum tutti_err tt_model_exchange_get_references(struct tt_instance *instance, uint32_t *references,
                                                               size_t count);
 /* After every accepted step of the solver, with time and states set to its end. */
 TUTTI_CHECKED enum tutti_err tt_model_exchange_completed_step(struct tt_instance *instance, bool no_going_back,
                                                               bool *event, bool *terminate);
-/* From event mode, which an initialised instance is in, to continuous-time mode, once update_discrete no longer says
- * `again`; enter_event leads back. (FMI 1.0 has no modes: the calls are not passed on. Its first update_discrete hands
- * out what the initialisation said, unless values were set since.) */
+/* Enters continuous-time mode from event mode, in which initialisation ends, once update_discrete no longer sets
+ * `again`; enter_event is the way back. (FMI 1.0 has no modes: the calls are not passed on. Its first update_discrete
+ * returns the result of the initialisation, unless values were set since.) */
 TUTTI_CHECKED enum tutti_err tt_model_exchange_enter_continuous(struct tt_instance *instance);
 
 #endif

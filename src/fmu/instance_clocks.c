@@ -30,8 +30,8 @@ struct tt_instance_clocks {
     uint32_t *of;
     uint32_t clock_count, clocked_count;
     uint32_t
-        computed; /* 1 + the place of the clock whose partition was computed last; 0: none since something else happened */
-    uint32_t begun; /* 1 + the place of the one whose partition was begun last; 0: none */
+        computed;   /* 1 + the index of the clock whose partition was computed last; 0: none since a different call */
+    uint32_t begun; /* 1 + the index of the clock whose partition was begun last; 0: none */
     /* Partitions in several threads. */
     bool preempts;
     pthread_mutex_t preemption;
@@ -269,7 +269,7 @@ static bool may_query_timing(const struct tt_instance *in, const struct instance
     return open || kind == TUTTI_INTERVAL_COUNTDOWN || (kind == TUTTI_INTERVAL_CHANGING && clock->ticked);
 }
 
-/* What an FMU tells is foreign: a fraction without a resolution, a time that is none. */
+/* Answers of an FMU are untrusted: a fraction without a resolution, an invalid time. */
 static enum tutti_err check_timing(struct tt_instance *in, const struct instance_clock *clock,
                                    const struct tt_clock_timing *timing)
 {
@@ -347,7 +347,7 @@ enum tutti_err tt_instance_clocks_init_partition(struct tt_model_partition *part
     return TUTTI_OK;
 }
 
-/* What a partition left: errors of callbacks first, which a status must not hide. */
+/* Handles the outcome of a partition. Errors of callbacks come first, because a status must not hide them. */
 static enum tutti_err conclude_activation(struct tt_instance *in, enum tt_fmi_status status, int left)
 {
     if (in->callback_error != TUTTI_OK) {
@@ -453,11 +453,11 @@ void tt_instance_clocks_unlock(struct tt_instance *in)
     if (!in->clocks || !in->clocks->preempts)
         return;
     if (in->clocks->active > 0)
-        in->call = TUTTI_CALL_ACTIVATE; /* which goes on */
+        in->call = TUTTI_CALL_ACTIVATE; /* the interrupted call continues */
     pthread_mutex_unlock(&in->clocks->preemption);
 }
 
-/* One that interrupts another has errors of callbacks to itself: it has ended when the other goes on. */
+/* A partition that interrupts a second one keeps its callback errors separate: it ends before the second continues. */
 enum tutti_err tt_instance_clocks_activate_part(const struct tt_model_partition *partition,
                                                 struct tt_fmi_call_modes_watch *watch, double t)
 {

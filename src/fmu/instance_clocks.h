@@ -5,8 +5,8 @@
 #include "fmu/description/type.h"
 #include "fmu/fmi_call.h"
 
-/* A model partition of Scheduled Execution (FMI 3.0) that is computed again and again: activated, then read. What does not
- * change from tick to tick is looked up once. */
+/* A model partition of Scheduled Execution (FMI 3.0) that is computed repeatedly: activated, then read. Data that is
+ * constant from tick to tick is looked up once. */
 
 /* Variables of one type that lie in memory as FMI has them (no Strings and Binaries), of the partition's clock. Borrowed. */
 struct tt_model_partition_reading {
@@ -24,8 +24,8 @@ struct tt_model_partition {
     size_t reading_count;
 };
 
-/* STATE for a reference that is no input clock, a reading that FMI forbids after this partition, or a type that it does not have. Borrows
- * all. */
+/* Prepares a partition. STATE for a reference that is not an input clock, a read that FMI forbids after this partition,
+ * or a type that the clock's variables do not have. Borrows all arguments. */
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_init_partition(struct tt_model_partition *partition,
                                                                struct tt_instance *instance, uint32_t reference,
                                                                const struct tt_model_partition_reading *readings,
@@ -36,8 +36,8 @@ TUTTI_CHECKED enum tutti_err tt_instance_clocks_compute(const struct tt_model_pa
 
 /* ---- partitions that interrupt each other (sim/tasks.h) ---- */
 
-/* From now on partitions of the instance may be computed in several threads, of which one is never interrupted but by those of higher
- * priority, and by the thread that owns the instance; lockPreemption keeps all of them out. LIMIT if the system has no such lock. */
+/* Permits computing partitions of the instance in several threads. Only partitions of higher priority and the owner's
+ * thread interrupt a partition; lockPreemption excludes all of them. LIMIT if the system has no such lock. */
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_allow_preempt(struct tt_instance *instance);
 /* Around all other calls of such an instance: waits for partitions that have locked the preemption. Does nothing for other instances. */
 void tt_instance_clocks_lock(struct tt_instance *instance);

@@ -17,7 +17,7 @@ void tt_instance_clocks_clear_ticks(struct tt_instance *instance);
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_check(const struct tt_instance *instance, enum tt_fmi_call call,
                                                       const uint32_t *references, size_t count);
 
-/* The clock whose partition is being computed, or was last; NULL: none was. Async-signal-safe. */
+/* Returns the clock whose partition is being computed or was computed last; NULL: none. Async-signal-safe. */
 const char *tt_instance_clocks_current(const struct tt_instance *instance);
 /* Inside of a partition: the FMU calls back. */
 void tt_instance_clocks_update(struct tt_instance *instance);

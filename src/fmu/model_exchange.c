@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Model Exchange: time, states and derivatives of an instance. What a right-hand side calls is as short as it can be. */
+/* Model Exchange: time, states and derivatives of an instance. Calls of a right-hand side are kept short. */
 #include "base/number.h"
 #include "fmu/fmi_call.h"
 #include "fmu/instance.h"
@@ -26,8 +26,7 @@ static enum tutti_err model_exchange_conclude_unusual(struct tt_instance *in, en
     return TUTTI_OK;
 }
 
-/* The end of a call that may be refused for the point where the FMU was put. None of them changes the state of the
- * instance. */
+/* The end of a call that may be refused for the point where the FMU was put. The instance's state does not change. */
 static inline enum tutti_err model_exchange_conclude(struct tt_instance *in, enum tt_fmi_call call,
                                                      enum tt_fmi_status status, bool *discarded)
 {
@@ -38,7 +37,7 @@ static inline enum tutti_err model_exchange_conclude(struct tt_instance *in, enu
     return TUTTI_OK;
 }
 
-/* As CALL of fmi_call.h, for vectors: there is nothing to ask of an FMU that has none. */
+/* As CALL of fmi_call.h, for vectors: an FMU whose vector is empty is not called. */
 #define CALL_VECTOR(in, call, slot, values, count)                                                                     \
     do {                                                                                                               \
         if ((count) > 0)                                                                                               \
@@ -47,7 +46,7 @@ static inline enum tutti_err model_exchange_conclude(struct tt_instance *in, enu
             TRY(tt_fmi_call_begin(in, call));                                                                          \
     } while (0)
 
-/* ... for vectors of a point that may be discarded. */
+/* As CALL_VECTOR, at a point that may be discarded. */
 #define CALL_POINT(in, call, slot, values, count, discarded)                                                           \
     do {                                                                                                               \
         TRY(tt_fmi_call_begin(in, call));                                                                              \

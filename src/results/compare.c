@@ -10,14 +10,13 @@
 #include "base/text.h"
 #include "base/vector.h"
 
-/* Numbers that are zero but for rounding shall not be told apart. */
+/* Numbers that are zero except for rounding count as equal. */
 static const double LEAST_ATOL = 1e-14;
 /* By default, of rtol times the largest value: with the default rtol the rounding of files in single precision. */
 static const double ROUNDING = 1e-4;
 static const double LARGEST_EXACT = 9007199254740992; /* 2^53: greater whole numbers are not all doubles */
 static const double DEFAULT_TTOL = 1e-6;              /* of the time compared */
 
-/* One of the two files. */
 struct compared_side {
     struct tutti_result *result;
     double *times; /* of the rows that count: of one time the first and the last */
@@ -191,11 +190,9 @@ static enum tutti_err choose_rows(struct compared_side *side, struct tt_arena *a
     return TUTTI_OK;
 }
 
-/* --- values */
-
-/* What a curve has between two times. */
+/* The range of a curve between two times. */
 struct value_extent {
-    double least, greatest; /* of its finite values; least > greatest: there is none */
+    double least, greatest; /* extremes of its finite values; least > greatest: none */
     bool whole;             /* all of them are whole numbers */
 };
 
@@ -227,7 +224,7 @@ static double allowed_deviation(const struct tt_compare_options *options, const 
     return fmin(options->rtol * range, DBL_MAX) + (isnan(options->atol) ? rounding : options->atol);
 }
 
-/* Can the cells of a variable be compared as they stand in the files? */
+/* Returns true if the cells of a variable can be compared as text. */
 static bool compare_has_texts(const struct comparer *comparer)
 {
     return comparer->result.result->format->texts && comparer->reference.result->format->texts;
@@ -294,7 +291,7 @@ static int compare_read_requests(const void *a, const void *b)
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* Reads variables of one file, which wants them in its own order. `wishes` is sorted. */
+/* Reads variables of one file, in the file's order. `wishes` is sorted. */
 static enum tutti_err compare_read_side(struct compared_side *side, struct read_request *wishes, size_t count)
 {
     size_t rows = side->result->rows;
@@ -332,7 +329,6 @@ static enum tutti_err compare_batch(struct comparer *comparer, struct compared_p
 
 /* --- texts, and whole numbers that a double does not hold: each distinct cell gets a number, and these are compared as held values */
 
-/* Cells of a variable in both files. */
 struct compared_cells {
     struct tt_arena arena;
     struct tt_map numbers;
@@ -480,8 +476,9 @@ void tt_compare_fini(struct tt_comparison *comparison)
     tt_arena_fini(&comparison->arena);
 }
 
-/* Minimum and maximum over a window that moves on are kept as in D. Lemire, "Streaming maximum-minimum filter using no more than
- * three comparisons per element" (2006): of the rows in the window only those are remembered that no later row beats. */
+/* Minimum and maximum over a window that moves on are kept as in D. Lemire, "Streaming maximum-minimum filter using no
+ * more than three comparisons per element" (2006): of the rows in the window only those are kept that no later row
+ * exceeds. */
 
 size_t tt_compare_first_row_from(const double *times, size_t rows, double t)
 {
@@ -494,8 +491,6 @@ size_t tt_compare_first_row_after(const double *times, size_t rows, double t)
 {
     return tt_compare_first_row_from(times, rows, nextafter(t, INFINITY));
 }
-
-/* --- values */
 
 /* The curve from row `i` to the next one, at t: a line, infinite if one of its ends is; after the last row, and if the
  * curve is held, the row's value. */
@@ -516,7 +511,7 @@ static double curve_value_at(const struct tt_curve *curve, size_t i, double t)
 }
 
 struct value_range {
-    double low, high; /* low > high: there is no number */
+    double low, high; /* low > high: no number */
     bool nan;
 };
 
@@ -580,7 +575,7 @@ static void window_leave(struct value_window *window, size_t row)
     window->high.head += window->high.head < window->high.tail && window->high.rows[window->high.head] == row;
 }
 
-/* Moves the window to [from, to], none of which is before what it was, and says what the curve is there. */
+/* Moves the window to [from, to], neither of which decreases, and computes the range of the curve there. */
 static enum tutti_err window_move(struct value_window *window, double from, double to, struct value_range *range)
 {
     const struct tt_curve *curve = window->curve;
@@ -609,10 +604,10 @@ static enum tutti_err window_move(struct value_window *window, double from, doub
 struct curve_check {
     const struct tt_tolerance *tolerance;
     struct tt_distance *worst;
-    bool of_result; /* values of the result are looked at, else those of the reference */
+    bool of_result; /* values of the result are checked against the reference; false: the other way round */
 };
 
-/* The value, at t, against what the other curve is there. */
+/* Checks the value at t against the range of the other curve. */
 static void compare_check_value(const struct curve_check *check, double t, double value,
                                 const struct value_range *range)
 {
@@ -633,8 +628,8 @@ static void compare_check_value(const struct curve_check *check, double t, doubl
         *check->worst = found;
 }
 
-/* Rows of `curve` from begin to end. Where the range begins and ends, one curve may have both sides of an event and the other
- * only the one that is inside. */
+/* Finds the rows of `curve` from begin to end. At the ends of the range one curve may have both sides of an event and
+ * the other curve only the inner side. */
 static void compare_find_rows(const struct tt_curve *curve, const struct tt_curve *other, double begin, double end,
                               size_t *first, size_t *behind)
 {
@@ -655,7 +650,7 @@ static void compare_find_rows(const struct tt_curve *curve, const struct tt_curv
         *behind = from_end + 1;
 }
 
-/* 1. of compare.h: rows of one curve are on the other. */
+/* Condition 1 of compare.h: the rows of one curve are on the other curve. */
 static enum tutti_err compare_check_rows(const struct curve_check *check, const struct tt_curve *curve,
                                          struct value_window *window, double begin, double end)
 {
@@ -737,7 +732,7 @@ enum tutti_err tt_compare_curves(struct tt_distance *worst, const struct tt_curv
     if (worst->share >= 0)
         return TUTTI_OK;
 
-    /* No row and no piece is in the range: there is one point. */
+    /* The range contains neither a row nor a piece: it is one point. */
     size_t i = tt_compare_first_row_after(result->times, result->rows, begin);
     size_t j = tt_compare_first_row_after(reference->times, reference->rows, begin);
     struct value_range range = nothing;

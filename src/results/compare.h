@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* compare.h - does a result agree with a reference? Variables are matched by name, values by the tube of compare.h, from the
- * reference's first row to its last. */
+/* compare.h - compares a result with a reference. Variables are matched by name, values by the tube defined below, from
+ * the reference's first row to its last. */
 #ifndef TT_RESULTS_COMPARE_H
 #define TT_RESULTS_COMPARE_H
 
@@ -10,22 +10,21 @@
 #include "base/fail.h"
 #include "results/result.h"
 
-/* How far are two curves from each other, if values may be off a little and events may come a little early or late?
+/* The distance between two curves, where values may differ slightly and events may be slightly early or late.
  *
- * A curve goes in straight lines from row to row; two rows of the same time are a jump, a vertical piece that belongs to it. One
- * that is held stays at a row's value and jumps to the next one. With the time tolerance tau,
+ * A curve is linear from row to row; two rows with equal times are a jump, whose vertical piece belongs to the curve. A
+ * held curve keeps a row's value and jumps to the next one. With the time tolerance tau,
  *
  *     R(t) = [min r(s), max r(s)] over s in [t - tau, t + tau],   and A(t) of the result a(t) likewise:
  *
- * 1. every row of the result is in R(t), within allowed, and every row of the reference in A(t): else one of them has a pulse
- *    that the other lacks;
+ * 1. every row of the result is in R(t), within allowed, and every row of the reference in A(t): otherwise one curve has a pulse that the other curve lacks;
  * 2. between two neighbouring times of both, where none of them has a corner, they agree on both ends, seen from inside: jumps
- *    of both at one time, which 1. lets pass in any direction, lead to the same side.
+ *    of both at one time, which 1. permits in any direction, have one direction.
  *
- * NaN is in R(t) if r(s) is NaN somewhere in the window, an infinity if that same one is in it. */
+ * NaN is in R(t) if r(s) is NaN somewhere in the window, an infinity if the window contains that infinity. */
 
 struct tt_curve {
-    const double *times; /* do not descend; of one time there are at most two rows */
+    const double *times; /* ascending; at most two rows have equal times */
     const double *values;
     size_t rows; /* one at least */
     bool held;
@@ -38,7 +37,7 @@ struct tt_tolerance {
 
 /* Where two curves are farthest apart, by what is allowed there. */
 struct tt_distance {
-    double error;   /* NaN: one is a number where the other is none */
+    double error;   /* NaN: a number in one result and NaN in the other */
     double allowed; /* the tolerance's */
     double share;   /* error / allowed: above 1 they do not agree */
     double time;
@@ -50,7 +49,7 @@ TUTTI_CHECKED enum tutti_err tt_compare_curves(struct tt_distance *worst, const 
                                                const struct tt_curve *reference, double begin, double end,
                                                const struct tt_tolerance *tolerance);
 
-/* The first row with a time not before t, and the first after t; `rows` if there is none. */
+/* Index of the first row with a time not before t, and of the first after t; `rows` if there is none. */
 size_t tt_compare_first_row_from(const double *times, size_t rows, double t);
 size_t tt_compare_first_row_after(const double *times, size_t rows, double t);
 
@@ -70,11 +69,11 @@ struct tt_compare_options {
 /* A variable that both have. */
 struct tt_compared_variable {
     const char *name;
-    const char *unit; /* the reference's, else the result's, else NULL */
+    const char *unit; /* of the reference, otherwise of the result, otherwise NULL */
     bool held;        /* taken as held: both files say so */
     bool agrees;
     struct tt_distance worst;
-    /* What both have at the worst time, of texts and of whole numbers that a double does not hold; NULL: `worst` says it. */
+    /* Both values at the worst time, of texts and of integers that a double cannot represent; NULL: `worst` has them. */
     const char *result_text, *reference_text;
 };
 
@@ -86,7 +85,7 @@ struct tt_comparison {
     bool agree;
     double start, stop; /* what was to be compared */
     double ttol;
-    bool covered; /* the result begins and ends there, or goes beyond; else only what it has was compared */
+    bool covered; /* the result covers the whole range; false: only the range that it has was compared */
 
     struct tt_compared_variable *variables; /* worst first */
     size_t count, disagreements;
@@ -98,8 +97,9 @@ struct tt_comparison {
     struct tt_arena arena;
 };
 
-/* Compares. Texts of `out` are borrowed from the two results. ARGUMENT: no variable fits a pattern, or nothing is between
- * start and stop; FORMAT: a file has no rows, or there is no number in common; what reading gives. `out` needs fini in any case. */
+/* Compares two results. Texts of `out` are borrowed from them. ARGUMENT: a pattern matches no variable, or there is no
+ * row between start and stop; FORMAT: a file has no rows, or no common number; errors of reading. `out` needs fini in
+ * any case. */
 TUTTI_CHECKED enum tutti_err tt_compare(struct tt_comparison *out, struct tutti_result *result,
                                         struct tutti_result *reference, const struct tt_compare_options *options);
 void tt_compare_fini(struct tt_comparison *comparison);

@@ -25,8 +25,6 @@ struct tt_recorder {
     bool units; /* are in the header: "h [m]" */
 };
 
-/* --- cells */
-
 /* n bytes of text, quoted if they have to be: at most 2 n + 2 bytes. */
 static char *csv_put_text(char *at, const char *text, size_t n)
 {
@@ -57,8 +55,6 @@ static bool csv_is_text(const struct tt_column *column)
 {
     return column->type == TUTTI_TYPE_STRING || column->type == TUTTI_TYPE_BINARY;
 }
-
-/* --- rows */
 
 /* Looks up how long this row's texts are; returns the most bytes that they can need, SIZE_MAX if that is absurd. */
 static size_t csv_measure_texts(struct tt_recorder *recorder)
@@ -284,16 +280,16 @@ const struct tt_record_format tt_csv_units_format = {
     .sync = csv_sync,
 };
 
-/* What federates sent (`tutti rti --record`, as CSV), as a result: a variable for each attribute of an object and each parameter of an
- * interaction that is a number, which keeps its value until the next one is sent. Time is that of the messages; if none of them has one, the
- * seconds of the RTI. All of it is read at open: rows of different senders are not in the order of their times. */
+/* Reads the log of messages of federates (`tutti rti --record`, as CSV) as a result: a variable for each numeric
+ * attribute of an object and each numeric parameter of an interaction, which keeps its value until the next message.
+ * Time is that of the messages; if none has a time, the seconds of the RTI. Everything is read at open: rows of
+ * different senders are not in the order of their times. */
 
 enum { TIME, FEDERATION, FEDERATE, KIND, NAME, MEMBER, STAMP, VALUE, BYTES, COLUMNS };
 enum { SEPARATOR = '\n' }; /* in keys; names have none */
 
 static const char HEADER[] = "time,federation,federate,kind,name,member,stamp,value,bytes\n";
 
-/* A number that was sent. */
 struct csv_message {
     double seconds, stamp; /* NaN: without a time */
     double value;
@@ -306,7 +302,7 @@ struct message_log {
     struct csv_message *messages;
     size_t count, room, variables_room;
     struct tt_map variables; /* by federation, name and member */
-    struct tt_text key;      /* of the row at hand */
+    struct tt_text key;      /* of the current row */
     bool several;            /* federations */
     const char *federation;  /* the first one, and its length */
     size_t federation_length;
@@ -317,8 +313,6 @@ static bool csv_messages_fits(const char *path, const unsigned char *head, size_
     (void)path;
     return size >= sizeof HEADER - 1 && memcmp(head, HEADER, sizeof HEADER - 1) == 0;
 }
-
-/* --- the file */
 
 static void csv_messages_append_cell(struct tt_text *text, const struct tt_csv_cell *cell)
 {
@@ -388,7 +382,7 @@ static enum tutti_err read_message(struct tutti_result *result, struct message_l
     return TUTTI_OK;
 }
 
-/* The last row may be cut off: the RTI goes on, or was killed. */
+/* The last row may be truncated: the RTI is still running, or was killed. */
 static enum tutti_err csv_messages_read_all(struct tutti_result *result, struct message_log *sent,
                                             struct tt_csv_parser *rows, const struct tutti_log *log)
 {
@@ -532,7 +526,7 @@ struct csv_result {
     size_t times_room;
 };
 
-/* What is not UTF-8 is told by a message of its own. */
+/* Text that is not UTF-8 has a separate message. */
 static bool csv_result_fits(const char *path, const unsigned char *head, size_t size)
 {
     (void)path;
@@ -542,7 +536,7 @@ static bool csv_result_fits(const char *path, const unsigned char *head, size_t 
 
 /* --- cells as numbers */
 
-/* How programs write what is not a finite number, beyond what base/number.h knows. */
+/* Spellings of non-finite numbers in other programs, beyond those of base/number.h. */
 static bool csv_result_read_word(const char *text, size_t n, double *value)
 {
     static const struct {
@@ -597,7 +591,7 @@ static char *csv_result_trim(char *text)
     return text + strspn(text, " \t");
 }
 
-/* Cuts "name [unit]" in two; the blank tells it from an element of an array. */
+/* Splits "name [unit]"; the blank distinguishes it from an array element. */
 static const char *split_name_unit(char *name)
 {
     size_t n = strlen(name);
@@ -658,7 +652,7 @@ static enum tutti_err csv_result_read_header(struct tutti_result *result, struct
 
 /* --- the rows */
 
-/* Is this the beginning of a number, and no number yet? */
+/* Returns true for the beginning of a number that is not yet a number. */
 static bool is_truncated_number(const struct tt_csv_parser *rows)
 {
     const struct tt_csv_cell *last = &rows->cells[rows->count - 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A row is looked for in what is in memory. If that ends too early, the row's beginning moves to the front of the buffer, more
- * is read after it, and the row is begun again: once per buffer, so it costs nothing, and the scanner knows no files. */
+/* Rows are parsed in memory. If the data ends within a row, the row's beginning moves to the front of the buffer, more
+ * data is read after it, and the row is parsed again: once per buffer, which is cheap. */
 #include "results/csv_parser.h"
 
 #include <errno.h>
@@ -15,8 +15,6 @@
 
 enum { CELLS_MOST = 1000000, BUFFER = 1 << 20, ROW_MOST = 1 << 28 };
 #define PIPE_MOST ((size_t)1 << 32)
-
-/* --- what is in memory */
 
 /* Reads up to n bytes to `to`; *got is 0 at the end. */
 static enum tutti_err csv_parser_read_some(struct tt_csv_parser *rows, int fd, char *to, size_t n, size_t *got)
@@ -104,7 +102,7 @@ static enum tutti_err add_cell(struct tt_csv_parser *rows, const char *text, siz
     return TUTTI_OK;
 }
 
-/* Is the line end at `p` ended by it, or is there a second character, or is that not known yet (0)? */
+/* Length of the line end at `p`; 0 if a second character may follow that is not yet read. */
 static size_t line_end_length(const struct tt_csv_parser *rows, const char *p)
 {
     if (*p == '\n')
@@ -119,7 +117,7 @@ static bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-/* The quoted cell whose quote is at *at; leaves *at after the closing one. */
+/* Parses the quoted cell whose quote is at *at; leaves *at after the closing quote. */
 static enum tutti_err scan_quoted(struct tt_csv_parser *rows, const char **at, size_t *line, bool *more)
 {
     size_t first_line = *line;
@@ -151,7 +149,7 @@ static enum tutti_err scan_quoted(struct tt_csv_parser *rows, const char **at, s
                : TUTTI_OK;
 }
 
-/* What ends the cell before `at`: the row goes on (*at is after a separator), or it has ended. */
+/* Parses the end of the cell before `at`: the row continues (*at is after a separator), or it has ended. */
 static enum tutti_err scan_separator(struct tt_csv_parser *rows, const char **at, size_t *line, bool *goes_on,
                                      bool *more)
 {
@@ -226,7 +224,7 @@ static enum tutti_err skip_blank_lines(struct tt_csv_parser *rows)
     }
 }
 
-/* At the very beginning: what kind of text is it? */
+/* At the very beginning: detects the kind of text. */
 static enum tutti_err csv_parser_detect(struct tt_csv_parser *rows)
 {
     while (rows->end - rows->at < 3 && !rows->all)
@@ -338,7 +336,7 @@ size_t tt_csv_parser_copy_cell(const struct tt_csv_cell *cell, char *out)
     for (size_t i = 0; i < cell->n; i++) {
         out[length++] = cell->text[i];
         if (cell->quoted && cell->text[i] == '"')
-            i++; /* the other one of two */
+            i++; /* skip the second of two characters */
     }
     out[length] = '\0';
     return length;

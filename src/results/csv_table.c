@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All cells lie in memory, one after the other, each with a NUL after it; they are found again by their offsets. */
+/* All cells are stored contiguously, each followed by a NUL; offsets locate them. */
 #include "results/csv_table.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static enum tutti_err fail_size(const char *name)
     return tt_fail(TUTTI_ERR_LIMIT, "%s: the file is larger than 2 GiB; split it, or keep fewer columns or rows", name);
 }
 
-/* Appends the cell's text to the table's and says where it is. */
+/* Appends the cell's text to the table and returns its offset. */
 static enum tutti_err csv_table_append_cell(struct tt_csv_table *table, const char *name,
                                             const struct tt_csv_cell *cell, uint32_t *offset)
 {
@@ -51,8 +51,6 @@ static enum tutti_err csv_table_append_cell(struct tt_csv_table *table, const ch
     table->length += tt_csv_parser_copy_cell(cell, table->text + table->length) + 1;
     return TUTTI_OK;
 }
-
-/* --- the header */
 
 /* Cuts white space at both ends, which is never meant to be part of a name. */
 static uint32_t csv_table_trim(char *text, uint32_t offset)
@@ -147,7 +145,7 @@ static enum tutti_err csv_table_check_time(struct tt_csv_table *table, const str
 static enum tutti_err csv_table_check_names(const struct tt_csv_table *table, const struct tt_csv_parser *rows,
                                             struct tt_map *names)
 {
-    /* The first column is not looked at: a model may well have a variable of its own that is called `time`. */
+    /* The first column is not checked: a model may have a variable called `time`. */
     for (size_t i = 1; i < table->width; i++) {
         const char *name = table->text + table->names[i];
         int64_t earlier;

@@ -30,12 +30,12 @@ void tt_csv_table_free(struct tt_csv_table *table);
 size_t tt_csv_table_rows(const struct tt_csv_table *table);    /* without the header */
 size_t tt_csv_table_columns(const struct tt_csv_table *table); /* without `time` */
 const char *tt_csv_table_name(const struct tt_csv_table *table, size_t column);
-/* The column of this name; SIZE_MAX: there is none. */
+/* Finds a column by its name; SIZE_MAX if it does not exist. */
 size_t tt_csv_table_find(const struct tt_csv_table *table, const char *name);
-/* May ',' stand for the decimal point in numbers, because it separates nothing? */
+/* Returns true if ',' can be the decimal point in numbers, because it is not the separator. */
 bool tt_csv_table_has_decimal_commas(const struct tt_csv_table *table);
-/* Makes decimal points of the decimal commas of every number in `text`, between blanks, in place. What is no number, or has
- * several commas, stays. */
+/* Replaces the decimal commas of every number in `text`, between blanks, by decimal points, in place. Words that are
+ * not numbers or have several commas stay. */
 void tt_csv_table_decimal_point(char *text);
 const double *tt_csv_table_times(const struct tt_csv_table *table);
 /* NUL-terminated text of a cell; borrowed. */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* HDF5: rows are collected in blocks, which a thread of the recorder's own writes by the module (hdf5.h), while the run fills the
- * next one. A run that is killed by a fault of an FMU leaves its last rows to this thread, and so does one that an FMU does not
- * return to for some time.
+/* HDF5: rows are collected in blocks, which the recorder's thread writes by the module (hdf5.h), while the run fills
+ * the next block. A run that is killed by a fault of an FMU leaves its last rows to this thread, and so does a run
+ * whose FMU does not return for some time.
  *
  * Invariants:
- * 1. Between `wake` and `idle` the thread works on a task with the block `given`; at other times all is the run's side's.
- * 2. The run fills the present block, and raises its `rows` after the last value of a row. A block that is full becomes the
- *    thread's, and the other one the present, by one change of `order`.
- * 3. The thread looks at the present block when it is given, when `dying` is set, or when no task has come for a while: at the
+ * 1. Between `wake` and `idle` the thread works on a task with the block `given`; at other times the run owns all data.
+ * 2. The run fills the present block, and raises its `rows` after the last value of a row. A full block passes to the thread, and the second block becomes the present one, by one change of `order`.
+ * 3. The thread reads the present block when it is given, when `dying` is set, or when no task has come for a while: at the
  *    rows that it has then, to which the run may be adding others. A block with its last row is left to the task that is about to
  *    come with it. */
 #include "results/hdf5.h"
@@ -95,8 +94,8 @@ static void hdf5_wait(sem_t *semaphore)
         ;
 }
 
-/* false: nothing has come for longer than a run takes from one flush to the next, if it goes on. (sem_timedwait has but this
- * clock; if it is set, rows come sooner or later.) */
+/* Waits for a task; false after longer than the interval between two flushes of a running simulation. (sem_timedwait
+ * has only this clock; if it is set, rows come sooner or later.) */
 static bool hdf5_wait_for_task(struct tt_recorder *recorder)
 {
     enum { PATIENCE = 2 }; /* s */
@@ -146,7 +145,7 @@ static void save_partial_block(struct tt_recorder *recorder)
     const struct hdf5_block *block = &recorder->blocks[order & PRESENT];
     size_t rows = hdf5_block_rows(block);
     if (order & ~(unsigned)PRESENT)
-        return; /* a task came just now, perhaps with the other block */
+        return; /* a task came just now, perhaps with the second block */
     if (rows < recorder->block)
         write_block(recorder, block, rows, false);
     if (!recorder->flushed)
@@ -231,7 +230,8 @@ static enum tutti_err hdf5_flush(struct tt_recorder *recorder)
     return hdf5_report_error(recorder);
 }
 
-/* What is known again of the last row; in the block before, if the present one has none. */
+/* Computes a digest by which the last row is recognised; if the present block is empty, of the previous block's last
+ * row. */
 static uint64_t digest_last(struct tt_recorder *recorder)
 {
     const struct hdf5_block *block = current_block(recorder);
@@ -262,7 +262,7 @@ static enum tutti_err hdf5_sync(struct tt_recorder *recorder)
     return tt_record_file_sync(&recorder->claim);
 }
 
-/* The thread writes; this waits, for a while: it may need memory whose lock the fault left closed. */
+/* The thread writes; the handler waits for it only for a while: it may need memory whose lock the fault left closed. */
 static void hdf5_emergency(struct tt_recorder *recorder)
 {
     enum { PATIENCE = 2000 }; /* ms */
@@ -369,7 +369,8 @@ static enum tutti_err hdf5_prepare(struct tt_recorder *recorder, const char *pat
     return TUTTI_OK;
 }
 
-/* Can it be written? HDF5 says no in words of its own, and keeps no other process out. What was there stays for now. */
+/* Checks that the file can be written. HDF5's own message is unspecific, and it does not lock out other processes. The
+ * content is not changed yet. */
 static enum tutti_err hdf5_claim_file(struct tt_recorder *recorder)
 {
     TRY(tt_record_file_check_regular(recorder->path, ".h5"));
@@ -553,7 +554,7 @@ struct hdf5_result {
 
 static const unsigned char SIGNATURE[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
 
-/* MATLAB's files of version 7.3 have the signature at 512, after a text; mat_reader.c says what to do about them. */
+/* MATLAB's files of version 7.3 have the signature at 512, after a text; mat_reader.c reports how to convert them. */
 static bool hdf5_result_fits(const char *path, const unsigned char *head, size_t size)
 {
     const char *dot = strrchr(path, '.');
@@ -597,7 +598,7 @@ static enum tutti_err hdf5_result_take_vars(struct tutti_result *result, struct 
                                  &result->time_unit);
 }
 
-/* How many of the times that are there are those of the file: all, or none. */
+/* Counts how many of the known times match those of the file: all, or none. */
 static enum tutti_err count_known(const struct tutti_result *result, const struct hdf5_result *hdf5, size_t *known)
 {
     double first, last;
@@ -653,9 +654,7 @@ static void hdf5_result_close(struct tutti_result *result)
     free(hdf5);
 }
 
-/* --- values */
-
-/* What is read at once: some rows of neighbours that lie in the same chunks. */
+/* The unit of reading: some rows of neighbouring variables that share chunks. */
 struct chunk_piece {
     size_t begin, rows; /* the first row of all; rows of a piece */
     const size_t *which;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hdf5.h - the seam between the library and the module with HDF5 (src/hdf5/, tutti_hdf5.so), which is loaded when a .h5 file is
- * written or read. The module sees no symbol of the library: it is given what it needs.
+/* hdf5.h - the seam between the library and the module with HDF5 (src/hdf5/, tutti_hdf5.so), which is loaded when a .h5
+ * file is written or read. The module does not use symbols of the library: struct tt_hdf5_host has the functions it
+ * needs.
  *
- * A result in HDF5: `/time` (rows) and `/values` (rows x variables), both doubles, in chunks, shuffled and deflated; names,
- * units, descriptions, types and variabilities are attributes of `/values`, arrays of UTF-8 strings. Rows come in blocks of so many rows as a
- * chunk has. */
+ * A result in HDF5: `/time` (rows) and `/values` (rows x variables), both doubles, in chunks, shuffled and deflated;
+ * names, units, descriptions, types and variabilities are attributes of `/values`, arrays of UTF-8 strings. Rows come
+ * in blocks of the number of rows that a chunk has. */
 #ifndef TT_RESULTS_HDF5_H
 #define TT_RESULTS_HDF5_H
 
@@ -16,7 +17,7 @@
 /* Both sides must agree in this. */
 enum { TUTTI_HDF5_ABI = 4 };
 
-/* What the library lends to the module; for all time. */
+/* Functions of the library that the module calls; valid permanently. */
 struct tt_hdf5_host {
     unsigned abi;
     enum tutti_err (*fail)(enum tutti_err err, const char *format, ...) TUTTI_PRINTF(2, 3);
@@ -39,7 +40,7 @@ struct tt_hdf5_plan {
     size_t width; /* columns of a chunk */
 };
 
-/* What a file holds; everything is the reader's. */
+/* The content of a file; owned by the reader. */
 struct tt_hdf5_content {
     struct tt_hdf5_texts texts;
     char *time_unit; /* NULL: not known */
@@ -47,7 +48,7 @@ struct tt_hdf5_content {
     size_t block, width; /* of a chunk: what is read together at no further cost */
 };
 
-/* A column of a sheet: a dataset of its own. */
+/* Type of a column of a sheet; each column is a separate dataset. */
 enum tt_hdf5_kind { TUTTI_HDF5_NUMBER, TUTTI_HDF5_TEXT, TUTTI_HDF5_BYTES };
 struct tt_hdf5_bytes {
     size_t size;
@@ -91,11 +92,12 @@ struct tt_hdf5_module {
                            double *values);
     void (*close_reader)(struct tt_hdf5_reader *reader); /* NULL is fine */
 
-    /* Rows with texts, which are no result. Makes the file or replaces it, without rows; the columns are borrowed for the call. IO. */
+    /* Rows with texts, which are not a result. Creates or replaces the file, without rows; columns are borrowed for the
+     * call. IO. */
     enum tutti_err (*create_sheet)(struct tt_hdf5_columns **out, const char *path, const char *creator,
                                    const struct tt_hdf5_column *columns, size_t count);
-    /* Adds rows, cells[column][row]; their texts have so many `bytes`. A program that opens the file from now on sees them, also if this
-     * process is killed. After a failure only close is called. IO. */
+    /* Adds rows, cells[column][row]; `bytes` is the total size of their texts. A program that opens the file from now
+     * on sees them, even if this process is killed. After a failure only close is called. IO. */
     enum tutti_err (*write_sheet)(struct tt_hdf5_columns *sheet, const void *const *cells, size_t rows, size_t bytes);
     /* Always releases the sheet. */
     enum tutti_err (*close_sheet)(struct tt_hdf5_columns *sheet);

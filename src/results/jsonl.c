@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON lines: a row is an object on a line of its own, {"time":0.1,"h":1,"name":"text"} (RFC 8259). Booleans are true and false,
- * Binaries texts in hexadecimal; NaN, which JSON does not have, is null, and infinity 1e999, which readers take for it. What is no
- * UTF-8 in a text becomes U+FFFD. */
+/* JSON lines: a row is an object on a separate line, {"time":0.1,"h":1,"name":"text"} (RFC 8259). Booleans are true and
+ * false, Binaries are texts in hexadecimal; NaN, which JSON cannot express, is null, and infinity is 1e999, which
+ * readers convert to infinity. Bytes of a text that are not UTF-8 become U+FFFD. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,6 @@
 #include "results/result.h"
 #include "results/row_writer.h"
 
-/* A member of the object. */
 struct jsonl_field {
     struct tt_row_cell cell;
     enum tt_type type;
@@ -65,7 +64,7 @@ static char *jsonl_put_text(char *at, const char *text, size_t n)
     *at++ = '"';
     while (text < end) {
         unsigned char c = (unsigned char)*text;
-        size_t length = tt_text_utf8_length(text); /* a text ends with a zero, which is no part of a character */
+        size_t length = tt_text_utf8_length(text); /* the terminating zero is not part of a character */
         if (c == '"' || c == '\\') {
             *at++ = '\\';
             *at++ = (char)c;
@@ -102,8 +101,6 @@ static char *jsonl_put_value(char *at, const struct jsonl_field *field)
     default: return cell->put(at, cell);
     }
 }
-
-/* --- rows */
 
 /* Looks up how long this row's texts are; returns the most bytes that the row can need, SIZE_MAX if that is absurd. */
 static size_t jsonl_measure(struct tt_recorder *recorder)
@@ -267,9 +264,9 @@ const struct tt_record_format tt_jsonl_format = {
     .sync = jsonl_sync,
 };
 
-/* Results as JSON lines, of Tutti or another tool: an object per line, with a member "time" (or "t"). The first row says which
- * variables there are; in others they may come in any order or be missing. The file is gone through once at open, for the times, and
- * once in every read. */
+/* Reads results as JSON lines, of Tutti or another tool: an object per line, with a member "time" (or "t"). The first
+ * row defines the variables; in later rows they may be in any order or missing. The file is parsed once at open, for
+ * the times, and once in every read. */
 
 enum { BUFFER = 1 << 20, ROW_MOST = 1 << 28 };
 
@@ -278,8 +275,8 @@ struct jsonl_result {
     off_t size, offset; /* of the file when it was opened; of what was read */
     char *buffer;
     size_t room, from, filled; /* what was not looked at yet is buffer[from..filled) */
-    size_t line;               /* number of the line at hand */
-    bool ended;                /* ... which ends with a line end */
+    size_t line;               /* number of the current line */
+    bool ended;                /* the line is terminated */
     bool told;                 /* of members that the first row does not have */
     size_t times_room;
     struct tt_map places; /* of variables, by name */
@@ -292,7 +289,7 @@ struct jsonl_result {
 
 enum { TIME = -2 };
 
-static const char MARK[] = "\xef\xbb\xbf"; /* of byte order; says nothing in UTF-8 */
+static const char MARK[] = "\xef\xbb\xbf"; /* byte order mark, which is redundant in UTF-8 */
 
 static bool jsonl_fits(const char *path, const unsigned char *head, size_t size)
 {
@@ -379,11 +376,9 @@ static void rewind_lines(struct jsonl_result *jsonl)
     jsonl->offset = 0;
 }
 
-/* --- objects */
-
 /* A member of one: its name as it stands there, and what it is as a number. */
 struct jsonl_member {
-    const char *key; /* inside of its quotes */
+    const char *key; /* without its quotes */
     size_t key_length;
     double value; /* NAN for a text and for null */
     bool is_text;
@@ -401,7 +396,7 @@ static const char *skip_blank(const char *at)
     return at + strspn(at, " \t\r");
 }
 
-/* From after a quote to the one that closes the text; NULL: there is none. */
+/* Finds the quote that closes a text; NULL if there is none. */
 static const char *end_of_text(const char *at)
 {
     for (; *at && *at != '"'; at++)
@@ -490,8 +485,6 @@ static enum tutti_err next_member(const struct tutti_result *result, const struc
     return jsonl_read_value(result, jsonl, at, member);
 }
 
-/* --- names */
-
 /* Four hexadecimal digits; -1: they are none. */
 static long read_hex(const char *at)
 {
@@ -515,7 +508,7 @@ static char *jsonl_put_utf8(char *to, long c)
     return to;
 }
 
-/* \uXXXX, or two of them for one character; at least 1. What makes no sense is U+FFFD. */
+/* Decodes \uXXXX, or two of them for one character, to at least 1. Invalid sequences are U+FFFD. */
 static const char *jsonl_read_unicode(const char *at, const char *end, char **to)
 {
     long c = end - at >= 4 ? read_hex(at) : -1, low = -1;
@@ -557,7 +550,7 @@ static bool jsonl_is_time(const char *name)
     return strcasecmp(name, "time") == 0 || strcmp(name, "t") == 0;
 }
 
-/* The variable of the member number i of a row: nearly always that of the first row's. TIME; TUTTI_MAP_NONE: there is none. */
+/* Returns the variable of member i of a row: usually that of the first row; TIME; TUTTI_MAP_NONE: not a variable. */
 static enum tutti_err jsonl_column_of(const struct jsonl_result *jsonl, const struct jsonl_member *member, size_t i,
                                       int64_t *place)
 {
@@ -727,8 +720,6 @@ static enum tutti_err jsonl_open_result(struct tutti_result *result, const struc
     TRY(jsonl_make_room(result, jsonl));
     return jsonl_read_times(result, jsonl, log);
 }
-
-/* --- the values */
 
 static enum tutti_err jsonl_read_row(struct tutti_result *result, struct jsonl_result *jsonl, const char *line,
                                      size_t row, double *const *values)

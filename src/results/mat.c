@@ -51,7 +51,7 @@ struct tt_recorder {
     int32_t points;      /* rows so far, in the file or not */
     _Atomic bool stored; /* the constants */
     struct tt_record_file file;
-    int error; /* errno of a failed write, after which nothing is written any more; EOVERFLOW: no more points can be counted */
+    int error; /* errno of a failed write, after which nothing is written; EOVERFLOW: too many points to count */
     char *path;
 };
 
@@ -169,7 +169,7 @@ static enum tutti_err mat_sync(struct tt_recorder *recorder)
 
 /* --- what comes before the rows */
 
-/* What opening needs to know of the columns. */
+/* The layout of the columns, needed to open the file. */
 struct mat_layout {
     const struct tt_column *columns;
     size_t n;

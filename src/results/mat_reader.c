@@ -21,7 +21,7 @@ enum { TYPE_DOUBLE, TYPE_FLOAT, TYPE_INT32, TYPE_INT16, TYPE_UINT16, TYPE_UINT8,
 static const unsigned char sizes[TYPES] = {8, 4, 4, 2, 2, 1};
 enum { OWN_ORDER = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0 };
 
-/* Reads the integers in the byte order that the first of them has and tells; NULL, or what is wrong. */
+/* Decodes the header in the byte order that its first integer implies; returns NULL, or a description of the fault. */
 static const char *mat_reader_decode_head(const unsigned char *head, int32_t numbers[NUMBERS],
                                           struct tt_mat_matrix *matrix)
 {
@@ -178,14 +178,13 @@ enum tutti_err tt_mat_reader_read(const struct tt_mat_file *file, const struct t
     return TUTTI_OK;
 }
 
-/* Trajectories of Modelica tools: the files that Dymola, OpenModelica and mat.c write, and what Dymola exports of a plot. What
- * the matrices mean is told in mat.c; in a file that is "binNormal" they all are transposed but Aclass. A MAT-file keeps its
- * numbers: nothing of them is in memory but what is asked for. */
+/* Trajectories of Modelica tools: the files that Dymola, OpenModelica and mat.c write, and Dymola's exported plots.
+ * mat.c documents the matrices; in a "binNormal" file all of them are transposed except Aclass. Numbers stay in the
+ * file and are read on request. */
 
 enum { BLOCK = 128 * 1024, PAGE = 512 }; /* doubles */
 static const size_t MOST_TEXT = (size_t)1 << 30, MOST_NAMES = (size_t)1 << 24;
 
-/* Where a variable is. */
 struct mat_place {
     unsigned char matrix; /* 1, 2; 0: none that can be read */
     bool negated;
@@ -197,9 +196,10 @@ struct mat_result {
     bool transposed; /* "binTrans": data_2 is stored point by point */
     bool plotted;    /* what Dymola exports of a plot: `names` and `data` instead */
     struct tt_mat_matrix class, name, description, info, data[3]; /* no name: not in the file */
-    off_t behind;                                                 /* bytes after data_2 that are no matrix */
-    size_t names;                                                 /* the variables, and the time */
-    struct mat_place *places;                                     /* of variables */
+    /* number of bytes after data_2 that are not a matrix */
+    off_t behind;
+    size_t names;             /* the variables, and the time */
+    struct mat_place *places; /* of variables */
     struct mat_place time;
     double *block;
 };
@@ -225,7 +225,7 @@ static size_t mat_reader_matrix_columns(const struct mat_result *mat, const stru
     return mat->transposed ? matrix->columns : matrix->rows;
 }
 
-/* What is in the way of reading it as it is meant, or NULL. */
+/* Describes the reason why the matrix cannot be read as intended, or NULL. */
 static const char *find_matrix_flaw(const struct mat_result *mat, const struct tt_mat_matrix *matrix, bool text)
 {
     return !matrix->name[0]                                          ? "is missing"
@@ -255,7 +255,7 @@ static void mat_reader_keep_matrix(struct mat_result *mat, const struct tt_mat_m
             *known[i].place = *matrix;
 }
 
-/* What stands after data_2 cannot spoil it: points of an aborted run that were not counted any more. */
+/* Data after data_2 is ignored: points of an aborted run that were not counted any more. */
 static enum tutti_err find_matrices(struct mat_result *mat)
 {
     for (bool found = true; found;) {
@@ -313,8 +313,8 @@ static enum tutti_err mat_reader_read_form(struct mat_result *mat)
     return TUTTI_OK;
 }
 
-/* Of a run that was aborted or goes on data_2 ends early, or its head counts less points than there are: none in a file of
- * OpenModelica, which changes it at the end only. */
+/* In the file of an aborted or unfinished run data_2 is truncated, or its header counts too few points: 0 in a file of
+ * OpenModelica, which updates it at the end only. */
 static enum tutti_err count_points(struct mat_result *mat, const struct tutti_log *log)
 {
     struct tt_mat_matrix *data = &mat->data[2];
@@ -342,8 +342,6 @@ static enum tutti_err count_points(struct mat_result *mat, const struct tutti_lo
     }
     return TUTTI_OK;
 }
-
-/* --- texts */
 
 /* All of a text matrix: lines of `width` letters. *text is the caller's. */
 static enum tutti_err load_text(const struct mat_result *mat, const struct tt_mat_matrix *matrix, char **text)
@@ -407,7 +405,6 @@ static enum tutti_err mat_reader_read_place(const struct mat_result *mat, size_t
     return TUTTI_OK;
 }
 
-/* The texts of all names. */
 struct mat_texts {
     char *names, *descriptions; /* the latter NULL: none */
 };
@@ -548,7 +545,6 @@ static enum tutti_err mat_reader_read_rows(const struct mat_result *mat, const s
         return rows > BLOCK || count < rows / (4 * PAGE) ? pick_points(mat, wanted, count, points)
                                                          : read_points(mat, wanted, count, points);
 
-    /* Variable by variable. */
     for (size_t i = 0; i < count; i++) {
         double *values = wanted[i].values;
         TRY(tt_mat_reader_read(&mat->file, &mat->data[2], (uint64_t)wanted[i].place->row * points, points, values));

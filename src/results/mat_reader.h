@@ -32,14 +32,14 @@ struct tt_mat_file {
     const char *path;
 };
 
-/* Could these be the first bytes of such a file? */
+/* Returns true if these could be the first bytes of such a file. */
 bool tt_mat_reader_fits(const unsigned char *head, size_t size);
 
 /* `path` is borrowed until tt_mat_reader_close. */
 TUTTI_CHECKED enum tutti_err tt_mat_reader_open(struct tt_mat_file *file, const char *path);
 void tt_mat_reader_close(struct tt_mat_file *file);
 
-/* The next matrix; *found is false at the end of the file. FORMAT if there is something else. */
+/* Reads the next matrix; *found is false at the end of the file. FORMAT if the data is not a matrix. */
 TUTTI_CHECKED enum tutti_err tt_mat_reader_next(struct tt_mat_file *file, struct tt_mat_matrix *matrix, bool *found);
 
 /* n elements from `first` on, in the order of the file, as doubles. IO also if the file does not have them (any more). */
@@ -48,8 +48,8 @@ TUTTI_CHECKED enum tutti_err tt_mat_reader_read(const struct tt_mat_file *file, 
 
 /* Names and descriptions as Modelica tools write them into results. */
 
-/* A line of `width` bytes without the blanks or NULs that fill it up, printable; what is not UTF-8 is taken for Latin-1. NULL
- * when memory is out. */
+/* A line of `width` bytes without padding blanks or NULs, printable; invalid UTF-8 is read as Latin-1. NULL: memory is
+ * out. */
 char *tt_mat_reader_text(struct tt_arena *arena, const char *line, size_t width);
 
 /* Cuts "what it is [unit|unit to show]" in two; both are in `text`, or NULL. Dymola puts types there, too: what is

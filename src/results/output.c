@@ -36,7 +36,7 @@ static void warn_of_texts(const struct tt_output *output)
                extension);
 }
 
-/* May a double not hold the values? */
+/* Returns true if a double may be unable to represent the values. */
 static bool needs_64_bits(enum tt_type type)
 {
     return type == TUTTI_TYPE_INT64 || type == TUTTI_TYPE_UINT64 || type == TUTTI_TYPE_ENUMERATION;
@@ -50,7 +50,7 @@ static bool has_long(const struct tt_output *output)
     return false;
 }
 
-/* The values of such a format are doubles, of which each even number from 2^53 on is one, then each fourth and so on. */
+/* Such a format stores doubles; from 2^53 on they represent only every second integer, then every fourth and so on. */
 static void warn_of_rounded(struct tt_output *output, double t)
 {
     for (size_t i = 0; i < output->count; i++) {
@@ -69,7 +69,8 @@ static void warn_of_rounded(struct tt_output *output, double t)
 /* Texts count as none. */
 static bool output_are_finite(const double *values, size_t count)
 {
-    double zeros[4] = {0}; /* each finite number adds nothing, and the others stay: four sums, as fast as memory */
+    /* finite numbers add 0, all others make the sum non-finite: four sums, at the speed of memory */
+    double zeros[4] = {0};
     size_t i = 0;
     for (; i + 4 <= count; i += 4)
         for (size_t k = 0; k < 4; k++)
@@ -264,7 +265,7 @@ static void output_gather_values(struct tt_output *output)
 
 /* --- the watcher */
 
-/* What it returned from a call that began when tt_fail_count() was `before`. */
+/* Keeps the error of a call that began when tt_fail_count() was `before`. */
 static enum tutti_err output_keep_error(enum tutti_err err, unsigned long before)
 {
     return tt_fail_without_message(err, before, "the watcher ended the run, and did not say why (tutti_extra_fail)");
@@ -338,7 +339,7 @@ static enum tutti_err open_watch(struct tt_output *output)
     return output->target.watcher->columns && !told ? output_report_columns(output) : TUTTI_OK;
 }
 
-/* --- a run that goes on */
+/* --- resumed runs */
 
 static void output_put_numbers(struct tt_byte_writer *mark, const double *numbers, size_t n)
 {
@@ -355,7 +356,7 @@ static enum tutti_err get_numbers(struct tt_byte_reader *mark, double **numbers,
         return TUTTI_OK;
     mark->bad = mark->bad || n > (size_t)(mark->end - mark->at) / sizeof(double);
     if (mark->bad)
-        return TUTTI_OK; /* told later */
+        return TUTTI_OK; /* reported later */
     *numbers = calloc(n + 1, sizeof **numbers);
     if (!*numbers)
         return tt_fail_memory();
@@ -447,16 +448,15 @@ enum tutti_err tt_output_sync(struct tt_output *output)
     return output->format ? output->format->sync(output->recorder) : TUTTI_OK;
 }
 
-/* To the recorder, and on to the file if the last time is a moment ago: what ends the process and runs no handler (_exit,
- * SIGKILL) takes no more rows with it than those of a moment. */
+/* Passes the row to the recorder, and flushes if the last flush is older than a moment: an end of the process without
+ * handlers (_exit, SIGKILL) then loses only the rows of a moment. */
 static enum tutti_err record_row(struct tt_output *output, double t)
 {
     int64_t tick = tt_wall_clock_tick();
     if (output->has_long)
         warn_of_rounded(output, t);
     TRY(output->format->row(output->recorder, t));
-    if (tick == output->flushed ||
-        !output->format->any_thread) /* the others have a thread of their own, or take their time */
+    if (tick == output->flushed || !output->format->any_thread) /* other formats have a thread or are slow */
         return TUTTI_OK;
     output->flushed = tick;
     return output->format->flush(output->recorder);

@@ -65,7 +65,7 @@ static bool record_file_try_lock(int fd)
     return fcntl(fd, F_OFD_SETLK, &whole) == 0 || (errno != EAGAIN && errno != EACCES);
 }
 
-/* Has the file been written to since `before`? */
+/* Returns true if the file has been written to since `before`. */
 static bool record_file_has_changed(int fd, const struct stat *before)
 {
     struct stat now;
@@ -135,7 +135,7 @@ enum tutti_err tt_record_file_open(struct tt_record_file *file, const char *path
     *file = (struct tt_record_file){.fd = -1, .path = path, .is_standard = strcmp(path, "-") == 0};
     if (file->is_standard) {
         file->fd = standard_output;
-        (void)tt_fs_identify(file->fd, &file->identity); /* if it is closed, writing tells */
+        (void)tt_fs_identify(file->fd, &file->identity); /* if it is closed, writing reports it */
         return TUTTI_OK;
     }
     return record_file_try_open(file, path, O_CREAT);
@@ -146,7 +146,7 @@ static bool is_same_file(const struct tt_record_file *file, struct tt_fs_identit
     return tt_fs_identify(file->fd, now) && tt_fs_is_identical(now, &file->identity);
 }
 
-/* What has its number now is not ours to close. */
+/* The descriptor with its number belongs to foreign code and must not be closed. */
 static bool reopen_by_path(struct tt_record_file *file, struct tt_fs_identity *now)
 {
     int fd = file->is_regular ? open_for_writing(file->path, 0) : -1;
@@ -180,8 +180,8 @@ static const char *record_file_name(const struct tt_record_file *file)
     return file->is_standard ? "to standard output" : file->path;
 }
 
-/* The rows are where they were asked for, unless somebody removed, renamed or replaced the file while it was written, or unmounted its
- * folder. */
+/* Checks that the rows are at the requested path: the file may have been removed, renamed or replaced while it was
+ * written, or its folder unmounted. */
 static enum tutti_err record_file_check_path(const struct tt_record_file *file)
 {
     struct stat own, named;
@@ -235,7 +235,7 @@ enum tutti_err tt_record_file_sync(struct tt_record_file *file)
     return tt_record_file_fail_write(record_file_name(file), errno);
 }
 
-/* --- files that a later run goes on with */
+/* --- files that a later run resumes */
 
 enum { TAIL = 256 }; /* bytes before the place of a mark */
 
@@ -273,7 +273,7 @@ enum tutti_err tt_record_file_mark(struct tt_record_file *file, off_t first, off
     char tail[TAIL];
     size_t n = position - first < TAIL ? (size_t)(position - first) : TAIL;
     if (!tt_record_file_check(file, -1) || record_file_read_at(file, tail, n, position - (off_t)n) != n)
-        n = 0; /* it may be written and not read; going on then trusts its size */
+        n = 0; /* it may be written but not read; a resumed run then relies on its size */
     tt_bytes_put_u64(mark, (uint64_t)position);
     tt_bytes_put_block(mark, tail, n);
     return mark->failed ? tt_fail_memory() : TUTTI_OK;

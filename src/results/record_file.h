@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* record_file.h - what the result files of all formats have in common: how they are opened and closed, and the words for what goes
- * wrong. */
+/* record_file.h - the common part of result files of all formats: opening, closing, and messages of failures. */
 #ifndef TT_RESULTS_RECORD_FILE_H
 #define TT_RESULTS_RECORD_FILE_H
 
@@ -17,33 +16,34 @@ struct tt_record_file {
     _Atomic int fd;   /* -1: none */
     const char *path; /* borrowed */
     struct tt_fs_identity identity;
-    bool is_regular;  /* bytes have a place in it; pipes and devices take them one after the other */
+    bool is_regular;  /* has random access; pipes and devices are sequential */
     bool is_standard; /* standard output: not ours to close */
     bool is_named;    /* its name is on the disk; only tt_record_file_sync asks */
 };
 
-/* Opens `path` for writing and makes it if it is not there. What is in it stays: the caller truncates it when nothing else can
- * fail any more. No other process can have it open so as long as this is: IO, if one has. "-" is standard output
+/* Opens `path` for writing, creating it if necessary. The content stays: the caller truncates it once nothing else can
+ * fail. Other processes cannot open it in this way at the same time: IO if one has. "-" is standard output
  * (<tutti/run.h>, tutti_set_standard_output). `path` must live as long as the file is open. */
 TUTTI_CHECKED enum tutti_err tt_record_file_open(struct tt_record_file *file, const char *path);
-/* Before anything is written: is it still this file, and, where it is regular, of this size (-1: of any)? A regular file whose
- * descriptor was closed is opened again. False: errno says why, for tt_record_file_fail_write. Async-signal-safe. */
+/* Called before writing: checks that the descriptor still refers to this file and, if it is regular, that it has this
+ * size (-1: any). A regular file whose descriptor was closed is opened again. False: errno has the reason, for
+ * tt_record_file_fail_write. Async-signal-safe. */
 bool tt_record_file_check(struct tt_record_file *file, off_t size);
-/* Closes the file, if it is ours. If `err` is OK, IO if the file is no longer at its path, or where closing fails: network file systems
- * report a full disk here. Otherwise returns `err`. */
+/* Closes the file if it is ours. If `err` is OK, returns IO if the file is no longer at its path or if closing fails
+ * (network file systems report a full disk here). Otherwise returns `err`. */
 TUTTI_CHECKED enum tutti_err tt_record_file_close(struct tt_record_file *file, enum tutti_err err);
 
-/* What was written is on the disk after this, also if the power fails, and so is the name of the file. Another thread may be writing. Pipes
- * and devices have no disk. IO. */
+/* Ensures that written data and the file's name survive a power failure. A second thread may be writing meanwhile. No
+ * effect on pipes and devices. IO. */
 TUTTI_CHECKED enum tutti_err tt_record_file_sync(struct tt_record_file *file);
 
 /* For files of lines: opens and empties it; writes a text at its end, at once. IO. */
 TUTTI_CHECKED enum tutti_err tt_record_file_create(struct tt_record_file *file, const char *path);
 TUTTI_CHECKED enum tutti_err tt_record_file_append(struct tt_record_file *file, const char *text);
 
-/* --- files that a later run goes on with
+/* --- files that a later run resumes
  *
- * A mark is how long a regular file is, and its last bytes, by which it is known again. */
+ * A mark has the length of a regular file and its last bytes, by which it is recognised. */
 
 /* Everything before `position` has been written; from `first` on it will not change any more. IO. */
 TUTTI_CHECKED enum tutti_err tt_record_file_mark(struct tt_record_file *file, off_t first, off_t position,
@@ -59,13 +59,13 @@ TUTTI_CHECKED enum tutti_err tt_record_file_check_bytes(const struct tt_record_f
                                                         off_t at);
 /* Nothing is after `position`, where it is written next. IO. */
 TUTTI_CHECKED enum tutti_err tt_record_file_truncate(struct tt_record_file *file, off_t position);
-/* The failure to find in `path` what a mark says; `what` it is instead. */
+/* Reports that `path` does not have the file of a mark; `what` describes its content. */
 enum tutti_err tt_record_file_fail_reopen(const char *path, const char *what);
 /* The mark is not one that was ever made. */
 enum tutti_err tt_record_file_fail_mark(const char *path);
 
-/* The same for files of lines, also if they are pipes or devices: these cannot be taken back, and begin anew. *anew: the file is
- * empty, or such a one. */
+/* For files of lines, including pipes and devices, which cannot be truncated and start again. *anew: the file is empty,
+ * or is a pipe or device. */
 TUTTI_CHECKED enum tutti_err tt_record_file_mark_lines(struct tt_record_file *file, struct tt_byte_writer *mark);
 TUTTI_CHECKED enum tutti_err tt_record_file_resume_lines(struct tt_record_file *file, const char *path,
                                                          struct tt_byte_reader *mark, bool *anew);

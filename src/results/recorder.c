@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "results/record_file.h"
 
-/* Every format there is. */
 static const struct tt_record_format *const formats[] = {&tt_csv_format, &tt_csv_units_format, &tt_mat_format,
                                                          &tt_hdf5_format, &tt_jsonl_format};
 enum { FORMATS = sizeof formats / sizeof *formats };

@@ -11,8 +11,8 @@
 #include "base/bytes.h"
 #include "fmu/description/type.h"
 
-/* One recorded number, text or block of bytes. `value` points to where the run keeps it (laid out as type.h says) and
- * is read anew for every row. */
+/* One recorded number, text or block of bytes. `value` points to the run's variable (laid out as in type.h), read for
+ * every row. */
 struct tt_column {
     const char *name;        /* "unit.var", or "var" for a single FMU, with [i,j] for an element of an array */
     const char *unit;        /* NULL: none */
@@ -20,8 +20,8 @@ struct tt_column {
     enum tt_type type;
     bool negated; /* show minus the value (FMI 1.0 negated aliases; numbers only) */
     bool fixed;   /* a constant or a parameter: it has one value from the first row on */
-    bool
-        held; /* a number that does not move between rows, as its description says; values of other types than reals never do */
+    /* a number that is constant between rows, according to its description; values of other types than reals always are */
+    bool held;
     /* The first column with the same value in every row, apart from its sign: of aliases. Its own place, if it is that one. */
     size_t source;
     const void *value;
@@ -34,14 +34,14 @@ struct tt_record_format {
     const char *extension; /* ".csv" */
     bool holds_texts;      /* else it skips columns of type String and Binary */
     bool any_thread;       /* flush() may come from another thread than row(), while that waits for it */
-    /* Writes files with this extension that are no results and have texts: open, row, flush and close only. NULL: there is none. */
+    /* Writes files with this extension that have texts and are not results: open, row, flush and close. NULL:
+     * unsupported. */
     const struct tt_record_format *sheet;
     bool fixed_once; /* of a column that is fixed it keeps the first row's value and no other */
 
-    /* Opens `path` ("-": standard output) and writes whatever comes before the rows; where that is nothing, the first row goes to
-     * the file at once, so that a full disk shows then. `columns` is borrowed until
-     * close. On failure nothing is left open, and a file that was there before is whole unless it was the writing
-     * that failed. */
+    /* Opens `path` ("-": standard output) and writes whatever comes before the rows; where that is nothing, the first
+     * row goes to the file at once, so that a full disk shows then. `columns` is borrowed until close. On failure
+     * nothing is left open, and a file that was there before is whole unless it was the writing that failed. */
     enum tutti_err (*open)(struct tt_recorder **out, const char *path, const struct tt_column *columns, size_t n);
     /* Adds a row at `time`. Called in order of time; equal times are an event's both sides. After a failed write (full
      * disk) the file ends with a whole row, and every further call fails with the same message. */
@@ -50,22 +50,22 @@ struct tt_record_format {
     enum tutti_err (*flush)(struct tt_recorder *recorder);
     /* Flushes and closes; always releases the recorder, also when it returns an error. */
     enum tutti_err (*close)(struct tt_recorder *recorder);
-    /* Async-signal-safe flush for a dying process; must tolerate being called in the middle of row(): whole rows
-     * only. */
+    /* Async-signal-safe flush for a dying process; must tolerate being called in the middle of row(): whole rows only. */
     void (*emergency)(struct tt_recorder *recorder);
 
-    /* For a run that is interrupted, and goes on with its file so that this comes to the same as without. Only for regular files;
-     * everything else begins anew.
+    /* For a run that is interrupted and resumed with its file, which becomes identical to that of an uninterrupted run.
+     * Only for regular files; all others start again.
      *
-     * Flushes, and puts into `mark` what reopen() needs to go on from here, tt_recorder_put_columns() first. Whatever is written
-     * afterwards, and however the process ends, everything before the mark stays as it is in the file. */
+     * Flushes, and puts into `mark` the data that reopen() needs to resume here, tt_recorder_put_columns() first. Later
+     * writes, and any end of the process, leave everything before the mark unchanged. */
     enum tutti_err (*mark)(struct tt_recorder *recorder, struct tt_byte_writer *mark);
-    /* open() of a file that mark() was called for: takes back what was written later, whole or not, and goes on; if the process is
-     * ended at once, the file can be reopened again. The mark comes from a file and may be anything; what it needs of it, it copies.
-     * IO if the file is not there, FORMAT if it is not the one of the mark, or has other columns: the file is then as it was. */
+    /* open() of a file that mark() was called for: removes all later data, complete or not, and resumes; if the process
+     * ends immediately, the file can be reopened again. The mark comes from a file and is untrusted; the function
+     * copies the parts it needs. IO if the file does not exist; FORMAT if it does not match the mark or has different
+     * columns: then it is unchanged. */
     enum tutti_err (*reopen)(struct tt_recorder **out, const char *path, const struct tt_column *columns, size_t n,
                              struct tt_byte_reader *mark);
-    /* What was flushed is on the disk after this, also if the power fails. Another thread may be in row() or flush(). */
+    /* Ensures that flushed rows survive a power failure. A second thread may be in row() or flush(). */
     enum tutti_err (*sync)(struct tt_recorder *recorder);
 };
 
@@ -75,7 +75,7 @@ extern const struct tt_record_format tt_hdf5_table_format;
 /* The format for a path by the longest extension that fits ("-", and pipes and devices without one, are CSV), or an error that lists the formats. */
 TUTTI_CHECKED enum tutti_err tt_recorder_find_format(const struct tt_record_format **format, const char *path);
 
-/* Is it standard output, a pipe or a device? What was written there cannot be taken back. */
+/* Returns true for standard output, a pipe or a device, where written data cannot be removed. */
 bool tt_recorder_is_stream(const char *path);
 
 /* For marks: the format and what is known of the columns before a run. FORMAT, with what to do, if they are others. */

@@ -17,7 +17,7 @@ static const struct tt_result_format *const formats[] = {
     &tt_csv_messages_format, &tt_csv_result_format,
 };
 
-/* Finds the format by the first bytes. What cannot be read twice (a pipe, standard input) is CSV. */
+/* Finds the format by the first bytes. Input that cannot be read twice (a pipe, standard input) is CSV. */
 static enum tutti_err find_format(const struct tt_result_format **format, const char *path)
 {
     struct stat st;
@@ -78,7 +78,7 @@ static enum tutti_err result_open_format(struct tutti_result *result, const char
     return TUTTI_OK;
 }
 
-/* `begun` says what is known of it; its times are taken. */
+/* `begun` has the known part of the result; its times are taken. */
 static enum tutti_err open_new(struct tutti_result **out, const char *path, const struct tutti_log *log,
                                const struct tutti_result *begun)
 {
@@ -121,7 +121,7 @@ double *tt_result_detach_times(struct tutti_result *result)
     return times;
 }
 
-/* Whole numbers, of which some stay from one time to a later one. */
+/* Returns true for whole numbers some of which stay constant from one time to a later one. */
 static bool is_held_signal(const struct tutti_result *result, const double *values)
 {
     bool rests = false;

@@ -17,7 +17,7 @@ struct tutti_result {
     const char *path;                        /* as it was given */
     struct tutti_result_variable *variables; /* the format's; their texts are in the arena */
     size_t count;                            /* of variables, `time` not among them */
-    const char *const *types;                /* "Float64", "Boolean", ...; NULL: the format has none */
+    const char *const *types;                /* "Float64", "Boolean", ...; NULL: the format does not store types */
     double *times;                           /* on the heap; tutti_result_free releases it */
     size_t known;                            /* times that are there when it is opened (tt_result_reopen) */
     bool names_only;                         /* times are not wanted (tt_result_open_names) */
@@ -25,7 +25,7 @@ struct tutti_result {
     const char *time_unit; /* NULL: not known */
     /* Of values that were read so far: where a text stands that is not a number, as far as the format has lines. */
     struct tt_result_text {
-        size_t line; /* 0: there is none */
+        size_t line; /* 0: none */
         size_t variable;
         char text[64];
     } first_text;
@@ -39,13 +39,14 @@ typedef enum tutti_err tt_result_take_text(void *context, size_t row, const char
 
 struct tt_result_format {
     const char *name; /* "csv" */
-    /* Is this file, whose name and first `size` (up to 512) bytes these are, of this format? */
+    /* Returns true if a file with this name and these first `size` (up to 512) bytes has this format. */
     bool (*fits)(const char *path, const unsigned char *head, size_t size);
-    /* Reads everything but values into the zeroed `result`, whose path and format are set. Names need
-     * not be looked at: two alike are found by the caller. What is odd but usable goes to
-     * `log` as a warning with the file's name. After a failure close is called, too, if `own` is set. */
+    /* Reads everything except values into the zeroed `result`, whose path and format are set. The caller checks for
+     * duplicate names. Anomalies that do not prevent reading go to `log` as warnings with the file's name. After a
+     * failure close is called, too, if `own` is set. */
     enum tutti_err (*open)(struct tutti_result *result, const struct tutti_log *log);
-    /* values[i][row] = variables[which[i]], for all rows, of which there are some; NaN where there is no number. `which` ascends. */
+    /* values[i][row] = variables[which[i]], for all rows, of which there is at least one; NaN where the file has no
+     * number. `which` ascends. */
     enum tutti_err (*read)(struct tutti_result *result, const size_t *which, size_t count, double *const *values);
     /* The same for rows from `first` on; NULL: it can only read all. A format that has it also makes use of times that are known when it is opened:
      * it reads the first and the last of these, and, if they are as they were, those that follow. */
@@ -56,7 +57,7 @@ struct tt_result_format {
     void (*close)(struct tutti_result *result); /* releases `own`; not called if that is NULL */
 };
 
-/* As tutti_result_open, of a file whose first `known` times were these when it was open before; takes `times`, which is on the heap. */
+/* As tutti_result_open, for a file whose first `known` times are known already; takes `times`, which is on the heap. */
 TUTTI_CHECKED enum tutti_err tt_result_reopen(struct tutti_result **out, const char *path, double *times, size_t known);
 /* As tutti_result_open, for names and what else describes variables: it has no rows, and takes as long as it would if the file had none, where
  * the format allows that (HDF5). */
@@ -64,8 +65,8 @@ TUTTI_CHECKED enum tutti_err tt_result_open_names(struct tutti_result **out, con
 /* The times of a result that is closed next; the caller's. */
 double *tt_result_detach_times(struct tutti_result *result);
 
-/* As tutti_result_read, of a result that has grown: the values of the first `known` rows are there, and are read again only where the format
- * asks for it. */
+/* As tutti_result_read, for a result that has grown: the first `known` rows are there; formats may need to read them
+ * again. */
 TUTTI_CHECKED enum tutti_err tt_result_read_more(struct tutti_result *result, const size_t *which, size_t count,
                                                  size_t known, double *const *values);
 

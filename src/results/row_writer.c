@@ -61,7 +61,8 @@ static size_t count_whole_rows(const struct tt_row_writer *lines, size_t n)
     return whole;
 }
 
-/* Writes the first `whole` bytes; returns how many of them are whole rows in the file. Fewer: `error` says why. */
+/* Writes the first `whole` bytes; returns the bytes of complete rows in the file. If it is smaller, `error` has the
+ * reason. */
 static size_t row_writer_write(struct tt_row_writer *lines, size_t whole, off_t offset)
 {
     errno = 0;
@@ -108,7 +109,6 @@ enum tutti_err tt_row_writer_sync(struct tt_row_writer *lines)
     return tt_record_file_sync(&lines->file);
 }
 
-/* Room for a row of `need` bytes. */
 static enum tutti_err row_writer_reserve(struct tt_row_writer *lines, size_t need)
 {
     TRY(tt_row_writer_flush(lines));

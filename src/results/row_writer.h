@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* row_writer.h - rows as text on their way to a file, for formats whose rows are lines: whatever ends the process, the file ends with a
- * whole row.
+/* row_writer.h - rows as text on their way to a file, for formats whose rows are lines: however the process ends, the
+ * file ends with a complete row.
  *
  * Invariants, for emergency() in a signal handler at any moment:
  *  B1  buffer[0..whole) are whole rows that are not in the file yet; `whole` is raised after the last byte of a row.
  *  B2  `buffer` is replaced only while `whole` is 0.
- *  B3  In a regular file they belong at `offset`, however often they are written. A pipe takes them once: while write(2) is at
- *      work (`writing`), it is not known how many it took. */
+ *  B3  In a regular file they belong at `offset`, however often they are written. Data for a pipe is written once: during write(2) (`writing`) the number of bytes written is unknown. */
 #ifndef TT_RESULTS_ROW_WRITER_H
 #define TT_RESULTS_ROW_WRITER_H
 
@@ -24,13 +23,13 @@ struct tt_row_writer {
     struct tt_record_file file;
     int error; /* errno of a failed write, after which nothing is written any more */
     char *path;
-    bool is_standard; /* output; `path` says so in words */
-    bool quotes;      /* a line end between "..." is none of a row (CSV) */
+    bool is_standard; /* standard output; `path` describes it */
+    bool quotes;      /* a line end between "..." does not end a row (CSV) */
 };
 
 /* Takes memory for rows of `room` bytes; no file is touched. `lines` is zeroed, but for `quotes`. */
 TUTTI_CHECKED enum tutti_err tt_row_writer_prepare(struct tt_row_writer *lines, const char *path, size_t room);
-/* Opens the file ("-": standard output), and empties it. On failure there is nothing to close. */
+/* Opens the file ("-": standard output), and empties it. On failure nothing needs to be closed. */
 TUTTI_CHECKED enum tutti_err tt_row_writer_open(struct tt_row_writer *lines);
 /* *at becomes where the next row goes, with room for `need` bytes. */
 TUTTI_CHECKED enum tutti_err tt_row_writer_start_row(struct tt_row_writer *lines, size_t need, char **at);
@@ -39,15 +38,15 @@ static inline void tt_row_writer_end_row(struct tt_row_writer *lines, const char
 {
     atomic_store_explicit(&lines->whole, (size_t)(end - lines->buffer), memory_order_release);
 }
-/* These are what recorder.h says of formats. */
+/* Implement the slots of a format; see recorder.h. */
 TUTTI_CHECKED enum tutti_err tt_row_writer_flush(struct tt_row_writer *lines);
 void tt_row_writer_emergency(struct tt_row_writer *lines);
 TUTTI_CHECKED enum tutti_err tt_row_writer_mark(struct tt_row_writer *lines, struct tt_byte_writer *mark);
 TUTTI_CHECKED enum tutti_err tt_row_writer_sync(struct tt_row_writer *lines);
-/* Opens the file of a mark, which begins with the `n` bytes of the buffer, and cuts it there; tt_row_writer_end_row was not called. On
- * failure there is nothing to close. */
+/* Opens the file of a mark, which begins with the `n` bytes of the buffer, and truncates it there, before any call of
+ * tt_row_writer_end_row. On failure nothing needs to be closed. */
 TUTTI_CHECKED enum tutti_err tt_row_writer_reopen(struct tt_row_writer *lines, size_t n, struct tt_byte_reader *mark);
-/* Closes the file, if it is open, with `err` or an error of its own. */
+/* Closes the file, if it is open; returns `err`, or an error of closing. */
 TUTTI_CHECKED enum tutti_err tt_row_writer_close(struct tt_row_writer *lines, enum tutti_err err);
 /* Releases memory. */
 void tt_row_writer_fini(struct tt_row_writer *lines);
@@ -55,7 +54,7 @@ void tt_row_writer_fini(struct tt_row_writer *lines);
 /* The values of a row as text, for formats that are text. */
 
 struct tt_row_cell {
-    /* Writes the value to `at`, where there is room; returns the end. */
+    /* Writes the value to `at`, which has enough room; returns the end. */
     char *(*put)(char *at, const struct tt_row_cell *cell);
     const void *value;
     size_t length; /* String and Binary: bytes of this row's value, measured once, so that the room stays enough */

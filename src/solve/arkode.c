@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* arkode.c - Runge-Kutta methods of SUNDIALS ARKODE: `dopri5`, `dopri8` (explicit) and `dirk` (diagonally implicit).
  *
- * Reynolds, Gardner, Woodward, Chinomona, ARKODE: A Flexible IVP Solver Infrastructure for One-step Methods, ACM TOMS 49
- * (2023). What ARKODE 5.4 (SUNDIALS 6.4) leaves to its caller:
- * - A point without a value ends an explicit step for good, so the step is begun anew with a quarter of its size.
+ * Reynolds, Gardner, Woodward, Chinomona, ARKODE: A Flexible IVP Solver Infrastructure for One-step Methods, ACM TOMS
+ * 49 (2023). ARKODE 5.4 (SUNDIALS 6.4) leaves the following to its caller:
+ * - A point without a value ends an explicit step for good, so the step is restarted with a quarter of its size.
  * - At a stop ARKODE gives the states of its dense output. With degree 1 that is the end of the step, to the bit; with
- *   Lagrange's, which dirk has, it may be the one before if a step is short: see arkode_step().
- * - Dense output: that of ARKODE is of order 5 at best and, for stiff problems, of order 1 after a restart; it evaluates f
- *   at every call. arkode.c has what the methods can give.
- * - ERKStep takes the last stage of a method for its first in the next step if c_s = 1. That is right for dopri5 (and
+ *   Lagrange's, which dirk has, it may be the end of the previous step if a step is short: see arkode_step().
+ * - Dense output: ARKODE's is of order 5 at best and, for stiff problems, of order 1 after a restart; it evaluates f at every call. This file implements the highest order that each method permits.
+ * - ERKStep reuses the last stage as the first stage of the next step if c_s = 1. That is right for dopri5 (and
  *   saves one evaluation in seven) and wrong for dopri8, which is run by ARKStep for this reason. */
 #include "solve/arkode.h"
 
@@ -161,9 +160,8 @@ static int arkode_jacobian_product(N_Vector vector, N_Vector product, realtype t
     return tt_sundials_product(data, t, x, vector, product, scratch);
 }
 
-/* Of ARKODE's own, only Fehlberg's RK7(8) is of order 8. Its error estimate is zero wherever f depends on time alone
- * (Hairer, Norsett, Wanner, Solving ODEs I, II.5): integrals of inputs, of which models are full, would have no error
- * control. */
+/* ARKODE's only table of order 8 is Fehlberg's RK7(8). Its error estimate is zero wherever f depends on time alone
+ * (Hairer, Norsett, Wanner, Solving ODEs I, II.5): integrals of inputs, which are common, would have no error control. */
 static enum tutti_err arkode_create_dopri8(struct tt_arkode *ark)
 {
     ark->memory = ARKStepCreate(arkode_rhs, NULL, 0, ark->sundials.states, ark->sundials.context);
@@ -263,7 +261,7 @@ static void arkode_finish(struct tt_solver *solver)
     tt_sundials_finish(&ark->sundials);
 }
 
-/* Where the states go on as they ended, the right-hand side at most is another: the size of steps stays. */
+/* Restarts where the states are continuous and only the right-hand side may differ: the step size is kept. */
 static enum tutti_err arkode_restart(struct tt_solver *solver, double t, const double *x)
 {
     struct tt_arkode *ark = (struct tt_arkode *)solver;
@@ -290,7 +288,6 @@ static enum tutti_err arkode_reinitialise(struct tt_arkode *ark, double h)
     return tt_sundials_check(sundials, flag);
 }
 
-/* The first step after a restart. */
 static enum tutti_err arkode_first_step(struct tt_arkode *ark, double limit)
 {
     struct tt_sundials *sundials = &ark->sundials;
@@ -317,7 +314,7 @@ static bool arkode_update_counts(struct tt_arkode *ark)
     return tt_sundials_count(&ark->sundials, &now);
 }
 
-/* Lets ARKODE go on until a step is accepted. *stepped: it was no step, but the stop was within rounding. */
+/* Runs ARKODE until a step is accepted. *stepped is false if it made no step because the stop was within rounding. */
 static enum tutti_err arkode_evolve(struct tt_arkode *ark, double limit, double *t, bool *stepped)
 {
     struct tt_sundials *sundials = &ark->sundials;
@@ -577,7 +574,7 @@ static enum tutti_err hermite_find_slopes(struct tt_arkode *ark, double h)
     return TUTTI_OK;
 }
 
-/* One level more; *eval is OK if there is one. */
+/* Raises the degree by one; *eval is OK on success. */
 static void hermite_raise_degree(struct tt_arkode *ark, double h, enum tt_eval *eval)
 {
     struct tt_sundials *sundials = &ark->sundials;
@@ -720,9 +717,9 @@ static void dirk_combine_stages(const struct tt_arkode *ark, const double factor
     }
 }
 
-/* f at the beginning, where no step before tells the slope. After a jump of an input it is that of fast components on
- * their way, which the stages have passed over already: h times as much would be far off. A parabola that is 0 at the
- * beginning and at most 1 in the step has no slope above 8 there, and more is not believed. */
+/* Estimates f at the beginning if no earlier step gives the slope. After an input has jumped, f is that of fast
+ * transients, which the stages have already passed: h f would be far off. A parabola that is 0 at the beginning and at
+ * most 1 in the step has slopes of at most 8 there, so larger slopes are ignored. */
 static void estimate_first_slope(const struct tt_arkode *ark, double h, double *slope)
 {
     const double *begin = ark->sundials.begin;
@@ -819,7 +816,7 @@ static double matrix[ARKODE_TABLE_STAGES][ARKODE_TABLE_STAGES] = {
      -160528059.0 / 685178525.0, 248638103.0 / 1413531060.0},
 };
 
-/* Order 8, with which the method goes on, and order 7. */
+/* Order 8, used to continue, and order 7. */
 static double weights[ARKODE_TABLE_STAGES] = {
     14005451.0 / 335480064.0,
     0,

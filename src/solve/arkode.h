@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arkode.h - between arkode.c, which takes the steps, and arkode.c, which says what was between their ends. */
+/* arkode.h - the interface between the integration of steps and the dense output, both in arkode.c. */
 #ifndef TT_SOLVE_ARKODE_H
 #define TT_SOLVE_ARKODE_H
 
@@ -9,11 +9,12 @@ struct tt_arkode;
 
 /* A way to know the states inside a step from what ARKODE let be seen of it. */
 struct tt_arkode_dense {
-    size_t kept;  /* what arkode.c keeps: so many of the last evaluations of f, or stages */
+    size_t kept;  /* number of recent evaluations of f, or stages, that arkode.c keeps */
     size_t extra; /* vectors that the dense output has for itself */
     /* Called once; `factors` are zero before. NULL: nothing to do. */
     enum tutti_err (*start)(struct tt_arkode *ark);
-    /* After an accepted step of size h: what it says of f at its end, into `last`. NULL: nothing. */
+    /* After an accepted step of size h: stores f at its end, as far as the step has computed it, into `last`. NULL: the
+     * step has not computed it. */
     void (*end)(struct tt_arkode *ark, double h);
     /* The states at base.before + s h, 0 < s < 1, in the last step, whose size is h. */
     enum tutti_err (*evaluate)(struct tt_arkode *ark, double h, double s, double *x);
@@ -40,7 +41,7 @@ struct tt_arkode {
     size_t next;     /* place in the ring */
     double *extra;
     bool built;   /* `extra` are those of the last step */
-    size_t terms; /* ... so many of them */
+    size_t terms; /* the number of terms in use */
     double factors[TUTTI_ARK_FACTORS];
 };
 

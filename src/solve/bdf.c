@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* bdf.c - backward differentiation formulas of orders 1 to 5, order and step size as the error asks.
+/* bdf.c - backward differentiation formulas of orders 1 to 5 with error control by order and step size.
  *
- * The formulas are those of nordsieck.h. How orders and step sizes are chosen is the strategy of Byrne and Hindmarsh (ACM
- * TOMS 1, 1975) in the form that VODE and CVODE gave it (Brown, Byrne, Hindmarsh 1989; Hindmarsh and others, SUNDIALS,
- * ACM TOMS 31, 2005, section 2.1), with their constants, so that their experience holds here. What is new is bdf_resume():
- * see "going on" below. And the end of a stretch of time is looked at before it is reached, so that no tiny step is left for
- * the last; the step size that was wanted before it is remembered after it.
+ * The formulas are those of nordsieck.h. How orders and step sizes are chosen is the strategy of Byrne and Hindmarsh
+ * (ACM TOMS 1, 1975) in the form that VODE and CVODE gave it (Brown, Byrne, Hindmarsh 1989; Hindmarsh and others,
+ * SUNDIALS, ACM TOMS 31, 2005, section 2.1), with their constants, so that their experience applies. bdf_resume() is
+ * new: see "Resuming" below. Step sizes are also chosen with regard to the next limit, so that no tiny step remains
+ * before it; the step size proposed before the limit is used again after it.
  *
  * Invariants between two calls:
  * 1. array.z is the polynomial about solver->t, row 0 is the solution there; array.h is the size of the last step.
@@ -32,12 +32,12 @@ struct bdf_memory {
     double h, steps[TUTTI_NORDSIECK_ROWS];
 
     int next_order;
-    double next_h;  /* wanted, without a look at where the caller wants to stop */
-    double stretch; /* the next step may be as many times longer without harm */
+    double next_h;  /* proposed, regardless of the caller's limit */
+    double stretch; /* the factor by which the next step may be longer without harm */
     int wait;       /* steps until another order is thought of */
     double growth;  /* bound of the next change of h */
-    double e_scale; /* scale of the step that e_before is of; 0: there is no e_before */
-    /* The norm of the last step's e, and the step's size; 0: there was none that tells of the array as it is. */
+    double e_scale; /* scale of the step of e_before; 0: e_before is unset */
+    /* The norm of the last step's e, and the step's size; 0 if no step describes the array in its current state. */
     double move, move_h;
 
     double gamma;       /* h / l_1 of the factorisation */
@@ -168,8 +168,8 @@ static enum outcome bdf_iterate(struct bdf *bdf, double t, const struct tt_nords
     return DIVERGED;
 }
 
-/* Solves for the step from the prediction to time t: leaves x, and e = x - predicted. `trust`: how far the
- * matrices at hand are to be trusted. *eval and *worst say what was wrong. */
+/* Solves for the step from the prediction to time t: leaves x, and e = x - predicted. `trust`: how far the current
+ * matrices are trusted. *eval and *worst describe a failure. */
 static enum tutti_err bdf_solve_step(struct bdf *bdf, double t, const struct tt_nordsieck_step *step, enum trust trust,
                                      enum outcome *outcome, enum tt_eval *eval, size_t *worst)
 {
@@ -203,30 +203,30 @@ static enum tutti_err bdf_solve_step(struct bdf *bdf, double t, const struct tt_
     }
 }
 
-/* Going on when the right-hand side has become another one (inputs changed, Andersson 2016 chapter 7).
+/* Resuming after a change of the right-hand side (inputs changed, Andersson 2016 chapter 7).
  *
- * The states remain; their derivatives, and so the rows of the array, do not. Let p be the old polynomial and
- * g(t) = f(t, p(t)) - p'(t) the mismatch of the new right-hand side with it: the new solution is p + d, where
+ * The states remain; their derivatives, and so the rows of the array, do not. Let p be the old polynomial and g(t) =
+ * f(t, p(t)) - p'(t) the mismatch of the new right-hand side with it: the new solution is p + d, where
  *
  *     d' = J d + g,  d = 0 at the beginning,    so that d^(k) = J^(k-1) g + J^(k-2) g' + ...
  *
  * up to what f's second derivatives contribute. h^k / k! d^(k) is to be added to row k.
  *
- * CORRECT_1, CORRECT_2: the rows 1 and 2 become h f and h^2 / 2 times the derivative of f along the new solution
- * (eq. 7.11-7.15; the second by one more evaluation of f instead of a Jacobian). CORRECT_ALL goes on with the mismatch
- * of the corrected polynomial: once rows 1 to k are right, it grows as s^k, and the factor gives row k + 1.
+ * CORRECT_1, CORRECT_2: the rows 1 and 2 become h f and h^2 / 2 times the derivative of f along the new solution (eq.
+ * 7.11-7.15; the second by one more evaluation of f instead of a Jacobian). CORRECT_ALL continues with the mismatch of
+ * the corrected polynomial: once rows 1 to k are right, it grows as s^k, and the factor gives row k + 1.
  *
- * These are right as long as h J is small. A stiff component makes rows of (h J)^k g, however small its part in g is, and
- * then all that was gained is lost in failed steps. So AUTO, which is the default, takes J into account. With
- * F = (I - gamma J)^-1, whose factors are at hand from the last step, and Q = I - F = -gamma J F,
+ * These are right as long as h J is small. A stiff component makes rows of (h J)^k g, however small its part in g is,
+ * and then all that was gained is lost in failed steps. So AUTO, which is the default, takes J into account. With F =
+ * (I - gamma J)^-1, whose factors are available from the last step, and Q = I - F = -gamma J F,
  *
  *     J^m = (-1/gamma)^m  sum over i >= m of  binomial(i, m) Q^i F.
  *
  * Slow components have small Q: the sum, cut at i = q - 1, is J^m. For fast ones Q is nearly I, and the sum is bounded:
- * d becomes a (1 - L_q(s / gamma)), with the Laguerre polynomial L_q of degree q, where a = -g / J is all that the fast
- * component moves. (Norsett's restricted Pade approximations to exp are made of these; Hairer, Wanner, Solving ODEs II,
- * IV.6.) So a fast component that moves by less than the tolerance is passed over, as an implicit method should, and the
- * step is made shorter only for one that moves by more. */
+ * d becomes a (1 - L_q(s / gamma)), with the Laguerre polynomial L_q of degree q, where a = -g / J is the total
+ * displacement of the fast component. (Norsett's restricted Pade approximations to exp are made of these; Hairer,
+ * Wanner, Solving ODEs II, IV.6.) So a fast component that moves by less than the tolerance is skipped, as expected of
+ * an implicit method; the step is shortened only if one moves by more. */
 
 static const double probe = 0.25;          /* where the mismatch is looked at, in steps */
 static const double difference = 1e-3;     /* for a derivative along the solution, in steps */
@@ -281,8 +281,8 @@ static enum tutti_err bdf_fail_at_point(struct bdf *bdf, enum tt_eval eval)
     return tt_solver_fail(&bdf->solver, eval, bdf->array.h, worst, "the derivatives have no value");
 }
 
-/* What was seen of steps gone by does not belong to the array any more. A corrected polynomial remembers no points that
- * it went through: even ones are as good as any. */
+/* Discards the history of earlier steps, which does not describe the array any more. A corrected polynomial has no past
+ * interpolation points; evenly spaced ones serve as well as any. */
 static void bdf_clear_history(struct bdf *bdf)
 {
     struct bdf_memory *m = &bdf->m;
@@ -314,7 +314,7 @@ static enum tt_eval bdf_correct_second(struct bdf *bdf, double limit)
     return eval;
 }
 
-/* The first rows, as many as the predictor says. A row that cannot be corrected, as there is no value of f, stays. */
+/* Corrects the first rows, as many as the predictor prescribes. A row without a value of f is kept. */
 static enum tutti_err bdf_correct_rows(struct bdf *bdf, enum tt_predictor predictor, double limit)
 {
     struct tt_nordsieck *array = &bdf->array;
@@ -376,7 +376,7 @@ static void bdf_add_series(struct bdf *bdf, const double *g, int late)
     bdf_add_scaled(bdf->beyond, pow(-1 / bdf->m.gamma, last), v, n);
 }
 
-/* The corrected polynomial, in `predicted`; how far fast components move, and what the others leave for later steps. */
+/* Computes the corrected polynomial in `predicted`, how far fast components move, and the remainder for later steps. */
 static void bdf_filtered_polynomial(struct bdf *bdf, double error, double *fast, double *slow)
 {
     const struct tt_nordsieck *array = &bdf->array;
@@ -386,8 +386,8 @@ static void bdf_filtered_polynomial(struct bdf *bdf, double error, double *fast,
     memset(bdf->beyond, 0, n * sizeof(double));
     bdf_add_series(bdf, bdf->jump, 0);
     bdf_add_series(bdf, bdf->drift, 1);
-    /* d^(q+1) tells what is missing. Steps after the correction see all of h^(q+1) d^(q+1) as their e;
-     * of a fast component, a = gamma^(q+1) d^(q+1). */
+    /* d^(q+1) is the missing term. Steps after the correction see all of h^(q+1) d^(q+1) as their e; of a fast
+     * component, a = gamma^(q+1) d^(q+1). */
     memcpy(bdf->delta, bdf->beyond, n * sizeof(double));
     bdf_filter_vector(bdf, bdf->delta);
     bdf_add_scaled(bdf->beyond, -1, bdf->delta, n);
@@ -442,8 +442,7 @@ static enum tutti_err bdf_improve_matrix(struct bdf *bdf, enum outcome *outcome)
     return eval == TUTTI_EVAL_FAILED ? bdf_fail_at_point(bdf, eval) : TUTTI_OK;
 }
 
-/* How far the mismatch, as it is s steps ahead, moves the next step. An input whose slope alone has changed is seen only
- * ahead. */
+/* Returns how far the mismatch s steps ahead moves the next step. A changed slope of an input is seen only ahead. */
 static double bdf_mismatch_move(struct bdf *bdf, double s)
 {
     size_t n = bdf->array.count;
@@ -453,9 +452,9 @@ static double bdf_mismatch_move(struct bdf *bdf, double s)
     return tt_solver_norm(&bdf->solver, bdf->delta, bdf->array.z, NULL);
 }
 
-/* Is there anything to correct? A prediction is off with the right-hand side that it was made for, too: that is what the
- * step size is chosen by. A method that takes this for news at every step forgets at every step what was before it, never
- * gets beyond order 1, and makes so many steps that their errors, each within the tolerance, add up to a wrong result. */
+/* Returns true if a correction is needed. A prediction is inexact even without a change of the right-hand side: the
+ * step size is chosen by that error. A method that treats it as a change discards its history at every step, stays at
+ * order 1, and makes steps in such number that their errors, each within the tolerance, add up to a wrong result. */
 static bool bdf_needs_correction(struct bdf *bdf, double error)
 {
     const struct tt_nordsieck *array = &bdf->array;
@@ -511,7 +510,7 @@ static enum tutti_err bdf_correct_filtered(struct bdf *bdf, double limit)
     return tt_solver_begin(solver, solver->t, array->z);
 }
 
-/* Two equal steps rather than a long and a short one, or all the rest if the error has room for it. */
+/* Prefers two equal steps to a long and a short one, or takes the whole remainder if the error allows it. */
 static double bdf_fit_to_limit(const struct bdf *bdf, double limit, double wanted, double stretch)
 {
     double t = bdf->solver.t, rest = limit - t;
@@ -532,7 +531,7 @@ static enum tutti_err bdf_correct(struct bdf *bdf, double limit)
 
 enum {
     FAILURES_MANY = 2,     /* error failures in one step: be careful */
-    FAILURES_TO_LOWER = 3, /* ...: the past is no good, lower the order */
+    FAILURES_TO_LOWER = 3, /* restart the history with a lower order */
     FAILURES_MOST = 40,
     WAIT_AFTER_TROUBLE = 10
 };
@@ -689,7 +688,6 @@ static void bdf_change_order(struct bdf *bdf, int order)
     bdf->m.next_order = order;
 }
 
-/* One attempt; of many in a step if need be. */
 struct bdf_attempt {
     double wanted, stretch;
     int error_failures, failures;
@@ -757,7 +755,6 @@ static enum tutti_err bdf_handle_error(struct bdf *bdf, struct bdf_attempt *a)
     return TUTTI_OK;
 }
 
-/* Tries until a step passes. */
 static enum tutti_err bdf_attempt_step(struct bdf *bdf, double limit, struct bdf_attempt *a)
 {
     struct tt_solver *solver = &bdf->solver;

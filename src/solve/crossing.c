@@ -46,8 +46,8 @@ static bool crossing_are_adjacent(double left, double right)
     return right - left <= 4 * DBL_EPSILON * fmax(fabs(left), fabs(right)) || right - left <= DBL_MIN;
 }
 
-/* The end of the step; where there are no values, an earlier point at which one has left its domain: an event may keep the
- * solution from where there is none. */
+/* Evaluates the end of the step. If f has no value there, finds an earlier point at which a function has left its
+ * domain, because an event may prevent the solution from reaching the undefined region. */
 static enum tutti_err crossing_read_right(struct tt_crossing *crossing, double left, double *right)
 {
     size_t bad, at_end;
@@ -68,8 +68,8 @@ static enum tutti_err crossing_read_right(struct tt_crossing *crossing, double l
     return crossing->no_value(crossing->context, *right, at_end);
 }
 
-/* Where the first to go would cross zero, if it went straight from the left end to the right; weights are those of the Illinois
- * method, which keep one end from standing still. */
+/* Estimates where the first function crosses zero by linear interpolation between both ends, with the weights of the
+ * Illinois method, which keep either end from stagnating. */
 static double crossing_estimate(const struct tt_crossing *crossing, double left, double right, double left_weight,
                                 double right_weight)
 {
@@ -82,7 +82,7 @@ static double crossing_estimate(const struct tt_crossing *crossing, double left,
     return first;
 }
 
-/* Narrows (left, right], at whose right end one has left its domain and at whose left end none has. */
+/* Narrows (left, right]: at the right end at least one function has left its domain, at the left end none has. */
 static enum tutti_err crossing_locate(struct tt_crossing *crossing, double left, double right, double *at)
 {
     double left_weight = 1, right_weight = 1, *swap;

@@ -2,9 +2,9 @@
 /* cvode.c - the multistep methods of SUNDIALS CVODE: `cvode` (backward differentiation formulas, order 1 to 5, Newton's
  * method) and `adams` (Adams-Moulton, order 1 to 12, fixed-point iteration).
  *
- * Hindmarsh et al., SUNDIALS: Suite of Nonlinear and Differential/Algebraic Equation Solvers, ACM TOMS 31 (2005).
- * Dense output is the polynomial of the method, of the order of the step. CVODE keeps its history to itself: it can begin
- * anew or go on as it is when the right-hand side changes, but not correct its predictor. */
+ * Hindmarsh et al., SUNDIALS: Suite of Nonlinear and Differential/Algebraic Equation Solvers, ACM TOMS 31 (2005). Dense
+ * output is the polynomial of the method, of the order of the step. CVODE does not expose its history: when the
+ * right-hand side changes it can restart or continue unchanged, but not correct its predictor. */
 #include <cvode/cvode.h>
 #include <math.h>
 #include <string.h>
@@ -119,9 +119,9 @@ static enum tutti_err cvode_resume(struct tt_solver *solver, double t)
     return tt_solver_begin(solver, t, x);
 }
 
-/* Where to stop at next on the way to `limit`: there, or half way if a step of size h would leave a shorter one. A multistep
- * method goes on slowly after a short step; with a stop every 0.1 of an oscillation of period 2 pi (tolerance 1e-6) this
- * saves 4 in 10 steps, and 5 in 6 factorisations. */
+/* Chooses the next stop on the way to `limit`: the limit, or half way if a step of size h would leave a shorter one. A
+ * multistep method is slow after a short step; with a stop every 0.1 of an oscillation of period 2 pi (tolerance 1e-6)
+ * this saves 4 in 10 steps, and 5 in 6 factorisations. */
 static double cvode_next_stop(const struct tt_solver *solver, double limit, double h)
 {
     double way = limit - solver->t;
@@ -172,7 +172,7 @@ static enum tutti_err cvode_step(struct tt_solver *solver, double limit, double 
     TRY(cvode_prepare(cvode, limit));
     double t = solver->t, h = 0;
     int flag = CV_SUCCESS;
-    /* Far from 0 the first steps may be shorter than time can tell; they grow. */
+    /* Far from 0 the first steps may be shorter than the resolution of time; they grow. */
     for (int stands = 0; stands < STANDS_MAX && flag >= 0 && t == solver->t; stands++)
         flag = CVode(cvode->memory, limit, sundials->states, &t, CV_ONE_STEP);
     cvode_update_counts(cvode);

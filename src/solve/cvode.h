@@ -17,7 +17,8 @@ struct tt_cvode_step {
 struct tt_cvode_step tt_cvode_last_step(struct tt_solver *solver);
 /* || h^k x^(k) || there, in tolerances; k is at most the order of the step. */
 double tt_cvode_derivative(struct tt_solver *solver, int k);
-/* Of the Jacobian of kind cvode as it was made last, in the norm that belongs to the maximum of errors in tolerances; 0: there is none. */
+/* Returns the norm of the latest Jacobian of kind cvode, in the matrix norm induced by the maximum of errors in
+ * tolerances; 0 before the first Jacobian. */
 double tt_cvode_jacobian_norm(const struct tt_solver *solver);
 
 #endif

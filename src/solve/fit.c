@@ -159,7 +159,7 @@ static bool fit_make_step(struct least_squares_search *s)
     return true;
 }
 
-/* By how much the linear model says that the sum of squares falls. */
+/* Returns the decrease of the sum of squares that the linear model predicts. */
 static double fit_predict_decrease(const struct least_squares_search *s)
 {
     double sum = 0;
@@ -180,7 +180,7 @@ static bool fit_step_is_short(const struct least_squares_search *s)
     return is;
 }
 
-/* Tries steps, each shorter than the one before, until one is good. *over: there is none, or it changes nothing any more. */
+/* Tries ever shorter steps until one is acceptable. *over: none is, or the step does not change anything any more. */
 static enum tutti_err fit_improve(struct least_squares_search *s, bool *over)
 {
     for (;;) {
@@ -274,7 +274,7 @@ struct minimiser_search {
     size_t evaluations;
 };
 
-/* NLopt goes on from places without a value; they are as bad as can be. */
+/* NLopt continues at points without a value; they get the worst objective. */
 static double fit_objective(unsigned n, const double *x, double *gradient, void *context)
 {
     struct minimiser_search *s = context;

@@ -20,7 +20,8 @@ struct tt_fit_problem {
     double difference;        /* how far unknowns, which are of the size of 1, are moved for differences */
     size_t most;              /* evaluations of r at most, in all */
     void *context;
-    /* *good: r has values there, all finite; false is no error: x is taken for a bad place. Errors end the search. */
+    /* Evaluates r at x. *good: r has finite values; false is not an error: x is treated as a bad point. Errors end the
+     * search. */
     enum tutti_err (*evaluate)(void *context, const double *x, double *r, bool *good);
     /* The Jacobian of r at x, column by column, where it can be had for less than differences; r is r(x), *evaluations counts what it takes. NULL: it cannot. */
     enum tutti_err (*jacobian)(void *context, const double *x, const double *r, double *jacobian, size_t *evaluations,
@@ -63,7 +64,8 @@ TUTTI_CHECKED enum tutti_err tt_fit_minimise(const struct tt_fit_problem *proble
 
 /* Student's distribution, for confidence intervals. */
 
-/* How many standard errors, on both sides, hold the share `confidence` (0.95), with so many degrees of freedom (> 0). */
+/* Returns the number of standard errors, on both sides, that cover the share `confidence` (0.95), with `freedom`
+ * degrees of freedom (> 0). */
 double tt_fit_student_interval(double confidence, double freedom);
 
 #endif

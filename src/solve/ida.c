@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* ida.c - the backward differentiation formulas of SUNDIALS IDA, order 1 to 5, for F(t, Y, Y') = 0 (Hindmarsh et al., ACM TOMS 31,
- * 2005; Brenan, Campbell, Petzold 1996).
+/* ida.c - the backward differentiation formulas of SUNDIALS IDA, order 1 to 5, for F(t, Y, Y') = 0 (Hindmarsh et al.,
+ * ACM TOMS 31, 2005; Brenan, Campbell, Petzold 1996).
  *
  * With unknowns w that a problem does not eliminate (ode.h, struct tt_dae) Y = (x, w) and
  *     F = (x' - f(t, x, w), w - g(t, x, w)),
- * with w algebraic (IDASetId) and left out of the error test; else Y = x and F = x' - f(t, x). After a restart w and x' are made
- * consistent by IDACalcIC. The Jacobian is c D - H, with H = d(f, g)/d(x, w), D = 1 for states, and c D = 1 for w. */
+ * with w algebraic (IDASetId) and left out of the error test; otherwise Y = x and F = x' - f(t, x). After a restart w
+ * and x' are made consistent by IDACalcIC. The Jacobian is c D - H, with H = d(f, g)/d(x, w), D = 1 for states, and c D
+ * = 1 for w. */
 #include <ida/ida.h>
 #include <math.h>
 #include <stdlib.h>

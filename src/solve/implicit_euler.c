@@ -16,7 +16,7 @@ enum { ITERATIONS_MAX = 20 };
 static const double share_of_tolerance =
     1e-3; /* of the equation's error, in tolerances; the error of the method is not looked at */
 
-/* What implicit_euler_save() writes; begin and end follow. */
+/* The header written by implicit_euler_save(); begin and end follow. */
 struct implicit_euler_saved {
     double before, t;
     struct tt_solver_grid grid;
@@ -31,7 +31,7 @@ struct implicit_euler {
     double *point, *dx, *move; /* of the iteration */
 };
 
-/* What came of solving the equation of a step. */
+/* The outcome of solving the equation of a step. */
 struct implicit_euler_attempt {
     bool converged;
     int iterations; /* that moved the point */
@@ -117,7 +117,8 @@ static enum tutti_err implicit_euler_solve(struct implicit_euler *euler, double 
         if (!isfinite(size) || (!full && rate >= 2))
             return TUTTI_OK;
         last = size;
-        /* What is left is about rate / (1 - rate) of the last move (Hairer, Wanner IV.8); nothing is, if that was rounding. */
+        /* The remaining error is about rate / (1 - rate) of the last move (Hairer, Wanner IV.8), 0 if that was
+         * rounding. */
         attempt->converged = size == 0 ||
                              (iteration > 0 && rate < 1 && rate / (1 - rate) * size <= share_of_tolerance) ||
                              size <= 1e-3 * share_of_tolerance;
@@ -136,8 +137,8 @@ static enum tutti_err implicit_euler_step(struct tt_solver *solver, double limit
     double h = end - solver->t;
     memcpy(euler->begin, euler->end, n * sizeof *x);
     TRY(implicit_euler_solve(euler, end, h, false, &attempt));
-    /* Without an iteration there is nothing to do differently: the same point would be tried again, and a value that an FMU gives there the
-     * second time only is no value to go on with. */
+    /* Without an iteration a retry would use the same point; an FMU that returns a value there only at the second
+     * attempt is not reliable. */
     if (!attempt.converged && attempt.iterations > 0 && attempt.eval != TUTTI_EVAL_FAILED) {
         solver->counts.other_failures++;
         TRY(implicit_euler_solve(euler, end, h, true, &attempt));

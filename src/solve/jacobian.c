@@ -92,13 +92,12 @@ struct jacobian_work {
 
 /* Increments of differences: sigma_j = max(sqrt(U) |x_j|, sigma_0 / w_j), sigma_0 = 1000 |h| U n ||f||, with the
  * weighted root mean square norm and U the unit roundoff (Hindmarsh, Serban et al., User Documentation for CVODE,
- * "Mathematical Considerations", on the Jacobian by difference quotients): rounding errors of f are weighed against
- * what the step at hand lets through.
- * Here a Jacobian may serve steps much longer than the one that asked for it, so sigma_0 has a bound that does not know
- * the step: sqrt(U) / rtol. With w_j = 1 / (rtol |x_j| + atol_j), sigma_j is then at least sqrt(U) (|x_j| + s_j), where
- * s_j = atol_j / rtol is the size below which the tolerances take a state for small: the typical size that Dennis and
- * Schnabel ask for (Numerical Methods for Unconstrained Optimization, section 5.4). The bound is no reason to go beyond
- * the tolerance itself, though. */
+ * "Mathematical Considerations", on the Jacobian by difference quotients): rounding errors of f are weighed against the
+ * error that the current step permits. Here a Jacobian may serve steps much longer than the one that asked for it, so
+ * sigma_0 has a bound that is independent of the step: sqrt(U) / rtol. With w_j = 1 / (rtol |x_j| + atol_j), sigma_j is
+ * then at least sqrt(U) (|x_j| + s_j), where s_j = atol_j / rtol is the size below which the tolerances take a state
+ * for small: the typical size that Dennis and Schnabel ask for (Numerical Methods for Unconstrained Optimization,
+ * section 5.4). The bound itself must not exceed the tolerance. */
 static double jacobian_least_increment(const struct tt_ode *ode, const double *x, const double *dx, double h)
 {
     double sum = 0, n = (double)ode->count;
@@ -167,7 +166,7 @@ static enum tt_eval jacobian_difference_towards(const struct jacobian_work *work
     enum tt_eval eval = tt_ode_rhs(ode, work->t, jacobian->point, jacobian->product);
     for (int32_t i = 0; i < count; i++) {
         int32_t j = columns[i];
-        /* What was added after rounding, not what was to be added. */
+        /* The increment after rounding. */
         if (eval == TUTTI_EVAL_OK)
             jacobian_store_column(work, j, work->dx, jacobian->point[j] - work->x[j]);
         jacobian->point[j] = work->x[j];

@@ -2,11 +2,12 @@
 /* kinsol.c - KINSOL (Hindmarsh et al., User Documentation for KINSOL; line search of Dennis and Schnabel, Numerical
  * Methods for Unconstrained Optimization and Nonlinear Equations, section 6.3), with three things done here:
  *
- * Convergence. KINSOL's test has fixed weights, ours knows |x|. KINSOL asks for a Jacobian once per iteration, at the
- * iterate it accepted: there the residual is looked at, and a refusal ends KINSOL. Its own test is left the exact zero.
+ * Convergence. KINSOL's test has fixed weights, ours depends on |x|. KINSOL requests a Jacobian once per iteration, at
+ * the accepted iterate: there the residual is tested, and returning an error ends KINSOL. KINSOL's built-in test only
+ * detects exact zeros.
  *
- * Krylov. GMRES asks for products with the Jacobian instead; the first one of an iteration is where the residual is looked at. The
- * step is taken whole: a line search would need one more product.
+ * Krylov. GMRES asks for products with the Jacobian instead; the residual is tested at the first product of an
+ * iteration. The full step is taken: a line search would need one more product.
  *
  * Walls. Where the equations have no value KINSOL halves its first trial step five times and gives up; it gives up at
  * once if a later trial of a line search meets a wall. Then it is called again with a shorter longest step. */
@@ -29,22 +30,21 @@
 #include "solve/lu.h"
 #include "solve/sundials.h"
 
-/* A residual that is smaller than this and stays there is taken for the models' rounding or iteration errors. */
+/* A residual below this that does not decrease is attributed to rounding or iteration errors of the models. */
 static const double ROUGH = 1e-6;
 
 enum { DEFAULT_ITERATIONS = 100 };
 static const double DEFAULT_TOLERANCE = 1e-10;
 /* The longest step, in typical sizes. The line search needs no such limit; it keeps squares of residuals finite. */
 static const double LONGEST_STEP = 1e15;
-/* A scaled residual beyond this is no value: its square would overflow in the line search. */
+/* A scaled residual beyond this counts as undefined: its square would overflow in the line search. */
 static const double LARGEST_RESIDUAL = 1e100;
 /* How much the longest step changes: what KINSOL's five halvings come to. */
 static const double STEP_FACTOR = 32;
-/* GMRES solves so exactly that a linear problem takes one iteration, at the tolerances of co-simulation; with so many directions. */
+/* Accuracy of GMRES: linear problems take one iteration at tolerances of co-simulation; and the number of directions. */
 static const double KRYLOV_RESIDUAL = 1e-4;
 enum { MOST_DIRECTIONS = 50, MOST_DENSE = 2000 };
 
-/* Why KINSOL was told to end. */
 enum ending { RUNNING, SOLVED, TIRED, NO_DERIVATIVE, FAILED };
 
 struct tt_kinsol {
@@ -54,12 +54,12 @@ struct tt_kinsol {
     struct tt_newton_counts counts;
     double *typical;       /* max(scale, |guess|) */
     double *point;         /* evaluated last, with a value */
-    double *residuals;     /* ... its x - g(x) */
+    double *residuals;     /* its residuals x - g(x) */
     double *accepted;      /* x - g(x) where the last iteration began */
     double *shifted_point; /* of differences */
     double *jacobian;      /* of the residual, scaled: D J D^-1, D = diag(1 / typical); NULL unless it is dense */
     double *entries;       /* of dg/dx, if it has a pattern */
-    struct tt_shifted_pattern shifted; /* ... that of the matrix */
+    struct tt_shifted_pattern shifted; /* the pattern of the matrix */
     enum ending ending;
     enum tutti_err err;  /* of FAILED */
     size_t unknown;      /* of NO_DERIVATIVE */
@@ -107,7 +107,6 @@ static double kinsol_scaled_residual(const struct tt_kinsol *newton, const doubl
     return largest;
 }
 
-/* x - g(x). */
 static enum tutti_err kinsol_evaluate(struct tt_kinsol *newton, const double *x, double *residuals, bool *outside)
 {
     const struct tt_fixed_point *problem = newton->problem;
@@ -190,7 +189,6 @@ static int kinsol_differences(struct tt_kinsol *newton, const double *x, double 
     return 0;
 }
 
-/* I - dg/dx. */
 static int kinsol_derivatives(struct tt_kinsol *newton, const double *x, double *values)
 {
     const struct tt_fixed_point *problem = newton->problem;
@@ -230,7 +228,7 @@ static int kinsol_sparse_derivatives(struct tt_kinsol *newton, const double *x, 
     return 0;
 }
 
-/* At the beginning of each iteration, at what the last one accepted: is that all? */
+/* Called at the beginning of each iteration, at the last accepted iterate: decides whether the iteration has converged. */
 static int kinsol_begin_iteration(struct tt_kinsol *newton, const double *x, const double *residuals)
 {
     memcpy(newton->accepted, residuals, newton->n * sizeof *newton->accepted);
@@ -270,7 +268,7 @@ static int kinsol_on_jacobian(N_Vector u, N_Vector f, SUNMatrix matrix, void *da
     return 0;
 }
 
-/* J v by a difference along v; if that leads outside, by one to the other side. */
+/* Computes J v by a difference along v, or in the opposite direction if that leaves the domain. */
 static int kinsol_on_product(N_Vector direction, N_Vector product, N_Vector u, booleantype *is_new, void *data)
 {
     struct tt_kinsol *newton = data;
@@ -408,7 +406,6 @@ enum tutti_err tt_kinsol_new(struct tt_kinsol **out, const struct tt_fixed_point
     return TUTTI_OK;
 }
 
-/* As new. */
 static enum tutti_err kinsol_reset(struct tt_kinsol *newton, double *x)
 {
     double *weights = N_VGetArrayPointer(newton->residual_weights);
@@ -428,8 +425,8 @@ static enum tutti_err kinsol_reset(struct tt_kinsol *newton, double *x)
     return TUTTI_OK;
 }
 
-/* KINSOL takes no longest step below 1 in the norm of its weights: so those change. Returns what they are
- * multiplied by. */
+/* KINSOL requires the longest step to be at least 1 in the norm of its weights, so these are scaled. Returns the
+ * factor. */
 static double set_longest_step(struct tt_kinsol *newton)
 {
     double factor = fmax(1, 1 / newton->longest_step);
@@ -462,7 +459,7 @@ static int kinsol_iterate(struct tt_kinsol *newton)
     }
 }
 
-/* What is to be said of a sparse Jacobian is said of it as a dense one, if that is not too large. */
+/* Copies a sparse Jacobian to a dense one for diagnostics, if it is not too large. */
 static void kinsol_fill_dense(struct tt_kinsol *newton)
 {
     size_t n = newton->n;
@@ -477,8 +474,8 @@ static void kinsol_fill_dense(struct tt_kinsol *newton)
         }
 }
 
-/* Is the gradient of the sum of squares zero, or nearly, relative to that sum and to the unknowns' sizes? (Dennis and
- * Schnabel, section 7.2, algorithm A7.2.3, which asks for 1e-3; the Jacobian may be of the iterate before.) */
+/* Returns true if the gradient of the sum of squares is nearly zero, relative to that sum and to the unknowns' sizes
+ * (Dennis and Schnabel, section 7.2, algorithm A7.2.3, with 1e-3; the Jacobian may be that of the previous iterate). */
 static bool kinsol_is_at_minimum(const struct tt_kinsol *newton)
 {
     double sum = 0, steepest = 0;

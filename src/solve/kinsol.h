@@ -15,8 +15,8 @@
 struct tt_fixed_point {
     size_t n;
     void *context;
-    /* g(x). An error ends the solution and is what tt_kinsol returns; *outside: g cannot be computed at x (it is outside
-     * of a model's domain, or not a number), try nearer. */
+    /* Computes g(x). An error ends the solution and is returned by tt_kinsol. *outside: g cannot be computed at x,
+     * which is outside a model's domain or yields NaN; the solver tries a nearer point. */
     enum tutti_err (*evaluate)(void *context, const double *x, double *g, bool *outside);
     /* dg/dx at x, column-major, n * n, or, with a pattern, its entries; zeroed before the call; NULL: by differences. x was
      * evaluated last. Called once per iteration. */
@@ -41,15 +41,15 @@ struct tt_newton_counts {
         distance; /* after a failure: of the last Jacobian from a singular one, relative, at least rounding; 0: not known */
 };
 
-/* From the guess in `x` to the solution in `x`, which was evaluated last. SOLVER if there is none to be found: then `x`
- * holds the last iterate, `residuals` (n, may be NULL) its x - g(x) (NaN if g has no value at the guess), and the message
- * says why (singular Jacobian, no convergence, stuck in a minimum). `counts` may be NULL. A linear problem takes one
- * iteration, two if the derivatives are differences; a guess that is a solution takes none. */
+/* Solves from the guess in `x`; the solution in `x` was evaluated last. SOLVER if no solution is found: then `x` holds
+ * the last iterate, `residuals` (n, may be NULL) its x - g(x) (NaN if g has no value at the guess), and the message
+ * gives the reason (singular Jacobian, no convergence, local minimum). `counts` may be NULL. A linear problem takes one
+ * iteration, two if derivatives are differences; a guess that is a solution takes none. */
 TUTTI_CHECKED enum tutti_err tt_kinsol(const struct tt_fixed_point *problem, const struct tt_kinsol_options *options,
                                        double *x, double *residuals, struct tt_newton_counts *counts);
 
-/* The same for one problem again and again, which allocates nothing while all goes well, unless there is a pattern. What comes out
- * does not depend on what was solved before. `problem`, `scale` and `pattern` are borrowed; `scale` may change between solutions. */
+/* A solver for repeated use on one problem, which allocates memory only on failures or with a pattern. Results do not
+ * depend on earlier solutions. `problem`, `scale` and `pattern` are borrowed; `scale` may change between solutions. */
 struct tt_kinsol;
 TUTTI_CHECKED enum tutti_err tt_kinsol_new(struct tt_kinsol **out, const struct tt_fixed_point *problem);
 void tt_kinsol_free(struct tt_kinsol *newton); /* NULL is fine */

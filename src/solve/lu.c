@@ -56,7 +56,7 @@ static enum tutti_err lu_dense_new(struct lu_dense **out, size_t count, bool com
     return TUTTI_OK;
 }
 
-/* The matrix c I - J; says whether all of it is finite, which LAPACK does not look at. */
+/* Sets the matrix c I - J; returns true if it is finite, which LAPACK does not check. */
 static bool lu_dense_set(struct lu_dense *lu, const double *values, double re, double im)
 {
     size_t n = (size_t)lu->count, parts = lu->complex_shift ? 2 : 1;
@@ -122,7 +122,7 @@ struct lu_sparse {
     size_t count;
     size_t entries;                    /* of J */
     struct tt_shifted_pattern shifted; /* of c I - J */
-    double *values;                    /* as many numbers as that has entries */
+    double *values;                    /* one number per entry of the pattern */
     klu_symbolic *order;               /* the analysis */
     klu_numeric *factors;
     bool reordered; /* by the last factorisation */
@@ -176,7 +176,7 @@ static enum tutti_err lu_sparse_new(struct lu_sparse **out, const struct tt_patt
     return TUTTI_OK;
 }
 
-/* c I - J; says whether all of it is finite, which KLU does not look at. */
+/* Sets c I - J; returns true if it is finite, which KLU does not check. */
 static bool lu_sparse_set(struct lu_sparse *lu, const double *values, double re, double im)
 {
     size_t parts = lu->parts, entries = tt_pattern_entries(&lu->shifted.pattern) * parts;
@@ -232,7 +232,7 @@ static void lu_sparse_solve(struct lu_sparse *lu, double *right)
 
 struct tt_lu {
     size_t count;
-    struct lu_dense *dense; /* this or the other one */
+    struct lu_dense *dense; /* used if `sparse` is not */
     struct lu_sparse *sparse;
     double *pairs; /* a complex right-hand side; NULL if real */
     bool factored;

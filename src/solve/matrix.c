@@ -16,7 +16,7 @@ void dgeevx_(const char *balance, const char *left, const char *right, const cha
 
 struct eigenvalue {
     double re, im;
-    size_t place; /* where LAPACK has it: a pair one after the other, the positive imaginary part first */
+    size_t place; /* the index in LAPACK's order: pairs are adjacent, the positive imaginary part first */
 };
 
 static int compare_eigenvalues(const void *a, const void *b)
@@ -51,7 +51,8 @@ static enum tutti_err matrix_find_eigenvalues(int n, double *dense, double *re, 
     double unused = 0, wanted = 0, *scales = malloc((size_t)n * sizeof *scales), *work = NULL;
     if (!scales)
         return tt_fail_memory();
-    for (int round = 0; round < 2 && info == 0; round++) { /* how much memory it wants; then the real thing */
+    /* the first round queries the workspace, the second one computes */
+    for (int round = 0; round < 2 && info == 0; round++) {
         dgeevx_("B", "N", "N", "N", &n, dense, &n, re, im, &unused, &one, &unused, &one, &low, &high, scales, norm,
                 &unused, &unused, work ? work : &wanted, &size, &one, &info, 1, 1, 1, 1);
         if (round == 0) {

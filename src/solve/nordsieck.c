@@ -157,7 +157,7 @@ void tt_nordsieck_lower(struct tt_nordsieck *array)
 
 /* The new p goes through the value at -xi_q, where the polynomial before the step had it and the one after it has that
  * plus e l(-xi_q). Divided by s^2 (s + xi_1) ... (s + xi_(q-1)) at -xi_q this is e (S - l_1) / (xi_1 ... xi_q). Here l
- * and S are of the step that was made, the rows may be in another unit by now: h over the step's size times as much. */
+ * and S belong to the step that was made; rows rescaled since differ by powers of h over the step's size. */
 void tt_nordsieck_raise(struct tt_nordsieck *array, const double *e)
 {
     int q = array->order;

@@ -31,8 +31,8 @@ static inline double *tt_nordsieck_row(const struct tt_nordsieck *array, int k)
     return array->z + (size_t)k * array->count;
 }
 
-/* What a step of size array->h needs to know. A local error is one of these times what it is named for; the formulas are
- * derived in nordsieck.c. */
+/* The coefficients that a step of size array->h needs. A local error is the norm of e times the coefficient of its
+ * order; nordsieck.c derives the formulas. */
 struct tt_nordsieck_step {
     double l[TUTTI_NORDSIECK_ROWS]; /* coefficients of l */
     double error;                   /* times e: the local error */
@@ -46,8 +46,8 @@ void tt_nordsieck_prepare(const struct tt_nordsieck *array, struct tt_nordsieck_
 void tt_nordsieck_value(const struct tt_nordsieck *array, double s, double *x);
 /* h p' there. */
 void tt_nordsieck_slope(const struct tt_nordsieck *array, double s, double *slope);
-/* Moves the centre of the polynomial in `rows` (laid out as array->z) by `s` units. The same bits as tt_nordsieck_value
- * in row 0. */
+/* Moves the centre of the polynomial in `rows` (laid out as array->z) by `s` units, with the bits of
+ * tt_nordsieck_value. */
 void tt_nordsieck_shift(const struct tt_nordsieck *array, double *rows, double s);
 /* The same polynomial in another unit of time. */
 void tt_nordsieck_rescale(struct tt_nordsieck *array, double h);

@@ -17,7 +17,7 @@
 enum tt_eval {
     TUTTI_EVAL_OK = 0,
     TUTTI_EVAL_NO_VALUE = 1, /* f cannot be computed at this point (not a number, Discard): another point may do */
-    TUTTI_EVAL_FAILED = -1,  /* for good; ode->err says what, and the thread's error message why */
+    TUTTI_EVAL_FAILED = -1,  /* permanent failure; ode->err has the code, and the thread's error message the reason */
 };
 
 /* Where a matrix may be other than zero, column by column: rows rows[starts[c]] ... rows[starts[c + 1] - 1], ascending,
@@ -35,7 +35,7 @@ struct tt_dae {
     enum tt_eval (*evaluate)(void *context, double t, const double *x, const double *w, double *dx, double *image);
     /* w at a point, as the right-hand side has it there: to begin with. */
     enum tt_eval (*find)(void *context, double t, const double *x, double *w);
-    const struct tt_pattern *pattern; /* of (f, g) by (x, w); NULL: anything may depend on anything. Borrowed, as ... */
+    const struct tt_pattern *pattern; /* of (f, g) by (x, w); NULL: full. Borrowed, as are the fields below */
     const double *nominals;           /* of w; > 0 */
 };
 
@@ -54,7 +54,7 @@ struct tt_ode {
      * than colouring. NULL: made of `directional` or `rhs`. */
     enum tt_eval (*jacobian)(void *context, double t, const double *x, double *values);
     const struct tt_pattern *pattern; /* of df/dx; NULL: anything may depend on anything. Borrowed. */
-    const struct tt_dae *dae;         /* NULL: there is no other form. Borrowed. */
+    const struct tt_dae *dae;         /* the problem as a DAE; NULL if it has only the explicit form. Borrowed. */
 
     /* Error weights: a local error e is fine if the root mean square of e[i] / (rtol |x[i]| + atol nominals[i]) is at
      * most 1. All are > 0 but rtol, which may be 0. `nominals` is borrowed and may change between a restart and the
@@ -80,7 +80,7 @@ static inline double tt_ode_tolerance(const struct tt_ode *ode, size_t i, double
     return ode->rtol * fabs(x) + ode->atol * ode->nominals[i];
 }
 
-/* Are all of them numbers? */
+/* Returns true if all values are finite. */
 static inline bool tt_ode_is_finite(const struct tt_ode *ode, const double *x)
 {
     bool finite = true;

@@ -67,7 +67,6 @@ static void pattern_collect(struct tt_pattern *pattern, const struct row_lists *
     }
 }
 
-/* Closes the gaps that repeated places left. */
 static void pattern_close_gaps(struct tt_pattern *pattern, const int32_t *ends)
 {
     int32_t count = 0;
@@ -208,7 +207,7 @@ void tt_pattern_shifted_fini(struct tt_shifted_pattern *shifted)
     *shifted = (struct tt_shifted_pattern){0};
 }
 
-/* What greedy colouring works with. A column must not have a colour that one of its rows has seen. */
+/* Working data of the greedy colouring: a column must not have a colour that one of its rows already contains. */
 struct palette {
     int32_t *colours;    /* of the columns */
     int32_t *order;      /* columns, those with many entries first */

@@ -13,7 +13,8 @@ struct tt_pattern_place {
     int32_t row, column;
 };
 
-/* ARGUMENT for a place outside. After a failure there is nothing to release. */
+/* Builds a pattern from a list of entries. ARGUMENT for an index out of range. After a failure nothing is left to
+ * release. */
 TUTTI_CHECKED enum tutti_err tt_pattern_init(struct tt_pattern *pattern, int32_t rows, int32_t columns,
                                              const struct tt_pattern_place *places, size_t count);
 TUTTI_CHECKED enum tutti_err tt_pattern_full(struct tt_pattern *pattern, int32_t rows, int32_t columns);
@@ -37,8 +38,8 @@ struct tt_shifted_pattern {
     int32_t *diagonal; /* places of the diagonal */
 };
 
-/* `pattern` is that of J, which has as many rows as columns. LIMIT if there are too many entries. After a failure there is
- * nothing to release. */
+/* Builds the pattern of c I - J; `pattern` is that of J, which must be square. LIMIT if there are too many entries.
+ * After a failure nothing needs to be released. */
 TUTTI_CHECKED enum tutti_err tt_pattern_shifted_init(struct tt_shifted_pattern *shifted,
                                                      const struct tt_pattern *pattern);
 void tt_pattern_shifted_fini(struct tt_shifted_pattern *shifted);
@@ -50,8 +51,7 @@ struct tt_colouring {
     int32_t *columns; /* by colour */
 };
 
-/* Greedy, columns with many entries first. `pattern` NULL, or `together` false: each of `columns` columns on its
- * own. */
+/* Greedy, columns with many entries first. `pattern` NULL, or `together` false: each of `columns` columns on its own. */
 TUTTI_CHECKED enum tutti_err tt_pattern_colouring_init(struct tt_colouring *colouring, const struct tt_pattern *pattern,
                                                        int32_t columns, bool together);
 void tt_pattern_colouring_fini(struct tt_colouring *colouring);

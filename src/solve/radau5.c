@@ -28,10 +28,10 @@ struct radau5_memory {
     bool fresh;                /* dx is not known */
     bool first;                /* no step since the beginning or since f became another */
     bool past;
-    bool jacobian; /* there is one that will do for the next step */
+    bool jacobian; /* the next step can reuse the Jacobian */
 };
 
-/* What radau5_save() writes; the saved vectors and the Jacobian's values follow. */
+/* The header written by radau5_save(); the saved vectors and the Jacobian's values follow. */
 struct radau5_saved {
     double before, t;
     struct radau5_memory memory;
@@ -112,8 +112,8 @@ static enum tutti_err radau5_interpolate(struct tt_solver *solver, double t, dou
     return TUTTI_OK;
 }
 
-/* Step size, Jacobian and polynomial are those of a problem that is not far from the new one, and the checks of every
- * step tell if it is: so they are worth trying. */
+/* Step size, Jacobian and polynomial belong to a problem close to the new one, and the checks of every step detect if
+ * they do not fit: so they are kept. */
 static enum tutti_err radau5_resume(struct tt_solver *solver, double t)
 {
     struct radau5 *radau5 = (struct radau5 *)solver;
@@ -126,7 +126,7 @@ static enum tutti_err radau5_resume(struct tt_solver *solver, double t)
     return TUTTI_OK;
 }
 
-/* "Starting Values for the Newton Iteration": the polynomial of the last step, continued; zero if there is none. */
+/* "Starting Values for the Newton Iteration": the extrapolated polynomial of the last step; zero after a restart. */
 static void radau5_guess_stages(struct radau5 *radau5, const struct tt_radau5_attempt *attempt)
 {
     size_t n = radau5->base.ode->count;
@@ -173,7 +173,7 @@ static enum tt_eval radau5_estimate_error(struct radau5 *radau5, const struct tt
 }
 
 /* h_new / h: "Step Size Selection"; fewer iterations than allowed let it be larger. `predict`: the lesser of this and
- * what the predictive controller of Gustafsson (ACM TOMS 20, 1994) says. */
+ * the value of Gustafsson's predictive controller (ACM TOMS 20, 1994). */
 static double radau5_step_ratio(const struct radau5 *radau5, double h, double size, bool predict)
 {
     const struct radau5_memory *memory = &radau5->memory;
@@ -186,7 +186,6 @@ static double radau5_step_ratio(const struct radau5 *radau5, double h, double si
     return fmin(fmax(ratio, shrink_most), grow_most);
 }
 
-/* Takes the attempt as the next step. */
 static void radau5_accept(struct radau5 *radau5, const struct tt_radau5_attempt *attempt, double size, bool rejected)
 {
     struct radau5_memory *memory = &radau5->memory;
@@ -198,7 +197,7 @@ static void radau5_accept(struct radau5 *radau5, const struct tt_radau5_attempt 
     if (memory->jacobian && ratio >= 1 && ratio <= keep_step)
         ratio = 1;
     memory->h = ratio * attempt->h;
-    /* A step that was cut at the limit says little about longer ones, unless it was too long already. */
+    /* A step that was shortened to the limit is not evidence for longer steps, unless it was too long already. */
     if (attempt->h < wanted && ratio >= 1)
         memory->h = fmax(memory->h, wanted);
     memory->h_last = attempt->h;
@@ -235,7 +234,6 @@ static enum tutti_err radau5_begin_step(struct radau5 *radau5, double limit)
     return TUTTI_OK;
 }
 
-/* What a step has gone through so far. */
 struct radau5_trial {
     bool renewed;  /* the Jacobian is that of this step's beginning */
     bool rejected; /* an attempt failed: the step must not grow */
@@ -484,8 +482,8 @@ enum tt_radau5_result tt_radau5_newton_renew(struct tt_radau5_newton *newton, co
     return eval == TUTTI_EVAL_OK ? TUTTI_RADAU5_CONVERGED : radau5_newton_result(newton, eval);
 }
 
-/* Steps from one communication point to the next differ by rounding errors: such a difference is no reason to
- * factorise, since Newton's method needs no more than about the right matrix. */
+/* Steps between communication points differ by rounding errors, which do not justify a new factorisation: Newton's
+ * method needs only an approximate matrix. */
 static enum tutti_err radau5_factorise(struct tt_radau5_newton *newton, double h, bool *singular)
 {
     const double *values = newton->jacobian.values;
@@ -565,8 +563,8 @@ static double radau5_newton_iterate(struct tt_radau5_newton *newton, const struc
     return sqrt(sum / RADAU5_NEWTON_STAGES);
 }
 
-/* "Stopping Criterion": ends at eta ||dz|| <= tolerance, eta = theta / (1 - theta), and gives up if the iterations left
- * would not do at this rate. Before there is a rate, that of the last step is taken, less trusted as time goes by. */
+/* "Stopping Criterion": ends at eta ||dz|| <= tolerance, eta = theta / (1 - theta), and gives up if the remaining
+ * iterations would not suffice at this rate. The first iteration uses the last step's rate, trusted less with time. */
 enum tt_radau5_result tt_radau5_newton_solve(struct tt_radau5_newton *newton, const struct tt_radau5_attempt *attempt,
                                              double tolerance)
 {

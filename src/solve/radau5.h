@@ -26,7 +26,7 @@ void tt_radau5_weights(double s, double weights[TUTTI_RADAU5_STAGES]);
 
 /* The implicit equations of a step of radau5, and its error estimate. */
 
-enum { TUTTI_RADAU5_ITERATIONS = 7 }; /* at most; IV.8 says 7 to 10 */
+enum { TUTTI_RADAU5_ITERATIONS = 7 }; /* maximum; IV.8 recommends 7 to 10 */
 
 /* A step to be tried: from (t, x), where f is dx, to `end`. Borrowed. */
 struct tt_radau5_attempt {
@@ -38,7 +38,7 @@ enum tt_radau5_result {
     TUTTI_RADAU5_CONVERGED,
     TUTTI_RADAU5_DIVERGED, /* or too slow; or the matrix is singular */
     TUTTI_RADAU5_NO_VALUE,
-    TUTTI_RADAU5_ERROR, /* for good: `err` */
+    TUTTI_RADAU5_ERROR, /* permanent failure: `err` */
 };
 
 /* Embedded in the solver; all vectors are stage after stage. */

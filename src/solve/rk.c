@@ -10,9 +10,8 @@
 
 enum { STAGES_MAX = 4, DENSE_DEGREE = 3 };
 
-/* k_i = f(t + c_i h, x + h sum_j a_ij k_j), x1 = x + h sum_i b_i k_i. The dense output,
- * x(t + s h) = x + h sum_i b_i(s) k_i, takes no evaluation beyond these: Hairer, Norsett, Wanner, Solving ODEs I,
- * II.6. */
+/* k_i = f(t + c_i h, x + h sum_j a_ij k_j), x1 = x + h sum_i b_i k_i. The dense output, x(t + s h) = x + h sum_i b_i(s)
+ * k_i, takes no evaluation beyond these: Hairer, Norsett, Wanner, Solving ODEs I, II.6. */
 struct rk_tableau {
     size_t stages;
     double c[STAGES_MAX];
@@ -45,7 +44,7 @@ static const struct rk_tableau rectangle = {
     .dense = {{1}},
 };
 
-/* What rk_save() writes, in front of `memory`. */
+/* The header written by rk_save(), before `memory`. */
 struct rk_saved {
     double before, t;
     struct tt_solver_grid grid;

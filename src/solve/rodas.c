@@ -10,7 +10,7 @@
  * 1. x are the states at solver->t.
  * 2. bend and twist with past_x and x are the dense output of the last step, of order 3, which began at past_t with size past_h (a step into which
  *    rodas_resume() went has past_t + past_h > solver->t).
- * 3. All that later steps depend on is in `memory` and in the vectors after it: J is made anew in every step. */
+ * 3. All that later steps depend on is in `memory` and in the vectors after it: J is evaluated again in every step. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ struct rodas_memory {
     double h_last, error_last; /* of the accepted step before, for the predictive control; h_last 0: none */
 };
 
-/* What rodas_save() writes; the vectors follow. */
+/* The header written by rodas_save(); the vectors follow. */
 struct rodas_saved {
     double before, t;
     struct rodas_memory memory;
@@ -70,7 +70,7 @@ struct rodas {
     double *vectors; /* x, past_x, past_end, bend, twist: saved */
     double *x, *past_x, *past_end, *bend, *twist;
     double *dx, *by_time, *point,
-        *stages; /* of the step at hand: f and f_t at its beginning; x of a stage; u_i one after the other */
+        *stages; /* of the current step: f and f_t at its beginning; x of a stage; all u_i in sequence */
     size_t worst;
 };
 
@@ -126,7 +126,7 @@ static enum tutti_err rodas_interpolate(struct tt_solver *solver, double t, doub
     return TUTTI_OK;
 }
 
-/* Nothing but the step size is of the steps gone by, and the error test of the next one tells if it is too long. */
+/* Only the step size is kept from earlier steps, and the error test of the next step detects if it is too long. */
 static enum tutti_err rodas_resume(struct tt_solver *solver, double t)
 {
     struct rodas *rodas = (struct rodas *)solver;
@@ -139,7 +139,6 @@ static enum tutti_err rodas_resume(struct tt_solver *solver, double t)
     return TUTTI_OK;
 }
 
-/* A step to be tried. */
 struct rodas_attempt {
     double t, h, end;
     bool rejected;
@@ -190,7 +189,8 @@ static enum tt_eval rodas_solve_stage(struct rodas *rodas, const struct rodas_at
     return TUTTI_EVAL_OK;
 }
 
-/* h_new / h; after a good step the lesser of this and what Gustafsson's predictive controller (ACM TOMS 20, 1994) says. */
+/* h_new / h; after an accepted step the lesser of this and that of Gustafsson's predictive controller (ACM TOMS 20,
+ * 1994). */
 static double rodas_step_ratio(const struct rodas_memory *memory, double h, double error, bool good)
 {
     double ratio = safety * pow(fmax(error, 1e-10), -0.25);
@@ -206,7 +206,7 @@ static void rodas_accept(struct rodas *rodas, const struct rodas_attempt *attemp
     size_t n = solver->ode->count;
     double ratio = rodas_step_ratio(memory, attempt->h, error, true), wanted = memory->h;
     memory->h = (attempt->rejected ? fmin(ratio, 1) : ratio) * attempt->h;
-    if (attempt->h < wanted && ratio >= 1) /* cut at the limit, which says little about longer ones */
+    if (attempt->h < wanted && ratio >= 1) /* a step shortened to the limit is not evidence for longer steps */
         memory->h = fmax(memory->h, wanted);
     memory->h_last = attempt->h;
     memory->error_last = fmax(error, 1e-2);

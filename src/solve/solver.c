@@ -77,7 +77,7 @@ static enum tutti_err solver_check_step_options(const struct tt_solver_kind *kin
     return TUTTI_OK;
 }
 
-/* A solver asked for what it cannot do says so. */
+/* Rejects options that a solver does not support. */
 static enum tutti_err solver_check_options(const struct tt_solver_kind *kind, const struct tt_ode *ode,
                                            const struct tt_solver_options *options)
 {
@@ -326,7 +326,7 @@ enum tutti_err tt_solver_grid_next(const struct tt_solver *solver, const struct 
         return tt_solver_fail(solver, TUTTI_EVAL_NO_VALUE, h, SIZE_MAX, "the step is lost in rounding");
     if (!tt_solver_at_limit(t, *end - t, limit))
         return TUTTI_OK;
-    if (!tt_solver_at_limit(t, limit - t, *end)) /* the limit is no point of the grid */
+    if (!tt_solver_at_limit(t, limit - t, *end)) /* the limit is not on the grid */
         *grid = (struct tt_solver_grid){.origin = limit};
     *end = limit;
     return TUTTI_OK;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* solver.h - advances an initial value problem, one step of the method after another.
  *
- * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in TUTTI_SOLVERS (base/options/option_words.h), run `ctest -L solver`
- * (the conformance suite measures its order and drives it as unit/me.c does). Events are not a solver's business: the
- * caller looks for them in the dense output, and restarts the solver after them.
+ * A kind is one const struct, in a file named after it; to add one: copy rk.c, list it in TUTTI_SOLVERS
+ * (base/options/option_words.h), run `ctest -L solver` (the conformance suite measures its order and drives it as
+ * unit/me.c does). A solver does not handle events: the caller locates them in the dense output and restarts the solver
+ * after them.
  *
  * Life of a solver: new, restart, [step, interpolate ..., resume or restart ...], free. */
 #ifndef TT_SOLVE_SOLVER_H
@@ -17,9 +18,9 @@
 
 struct tt_solver;
 
-/* How a multistep method goes on when the right-hand side has become another one, the states being the same (inputs
- * changed at a communication point): Andersson 2016 chapter 7; CORRECT_1 corrects the first derivative, eq. 7.12, CORRECT_2 the second
- * one, too, eq. 7.14, CORRECT_ALL all others that the method keeps. AUTO: what the solver does best. */
+/* How a multistep method continues after a change of the right-hand side with continuous states (inputs changed at a
+ * communication point): Andersson 2016 chapter 7. CORRECT_1 corrects the first derivative, eq. 7.12; CORRECT_2 also the
+ * second, eq. 7.14; CORRECT_ALL all derivatives that the method keeps. AUTO: the solver's best choice. */
 enum tt_predictor {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_PREDICTOR_##name,
     TUTTI_PREDICTORS(TUTTI_LISTED)
@@ -27,8 +28,9 @@ enum tt_predictor {
         TUTTI_PREDICTOR_COUNT
 };
 
-/* How the Jacobian of an implicit method is evaluated and factorised: SPARSE by coloured columns and KLU, DENSE by coloured columns and
- * LAPACK, PLAIN column by column and LAPACK, to measure what the others gain. AUTO: sparse if the pattern pays, else dense. */
+/* How the Jacobian of an implicit method is evaluated and factorised: SPARSE by coloured columns and KLU, DENSE by
+ * coloured columns and LAPACK, PLAIN column by column and LAPACK, as a reference for measurements. AUTO: sparse if the
+ * pattern makes it worthwhile, otherwise dense. */
 enum tt_jacobian_mode {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_JACOBIAN_##name,
     TUTTI_JACOBIANS(TUTTI_LISTED)
@@ -46,8 +48,8 @@ enum tt_linear_solver {
 
 struct tt_solver_options {
     double h_fixed; /* step of fixed-step methods; > 0 for them */
-    double h_max;   /* no step of the others is longer; 0: no bound */
-    double h_first; /* the first one of the others after a restart; 0: it is found */
+    double h_max;   /* bound on all other steps; 0: no bound */
+    double h_first; /* size of the first step after a restart; 0: it is estimated */
     int max_order;  /* of multistep methods; 0: the kind's own */
     enum tt_predictor predictor;
     enum tt_jacobian_mode jacobian;
@@ -57,7 +59,7 @@ struct tt_solver_options {
 struct tt_solver_counts {
     unsigned long steps;          /* accepted */
     unsigned long error_failures; /* attempts given up because of the error test */
-    unsigned long other_failures; /* ... because of convergence, or a point without a value */
+    unsigned long other_failures; /* no convergence, or a point without a value */
     unsigned long restarts;       /* all but the first */
     unsigned long rhs;            /* evaluations of f, those of finite differences among them */
     unsigned long jacobians;
@@ -70,7 +72,7 @@ struct tt_solver_counts {
 void tt_solver_counts_add(struct tt_solver_counts *sum, const struct tt_solver_counts *to,
                           const struct tt_solver_counts *from);
 
-/* What a solver has to do before its next step, because of what happened to the problem. Of several, the last counts. */
+/* Preparations that the next step requires because the problem has changed; of several, the last enumerator applies. */
 enum tt_solver_task {
     TUTTI_SOLVER_GO_ON,
     TUTTI_SOLVER_RESUME, /* the right-hand side has become another one, the states have not */
@@ -85,7 +87,7 @@ struct tt_solver_kind {
     bool stiff;     /* its steps are not bounded by stability: it solves implicit equations with a Jacobian */
     bool fixed;     /* steps of options.h_fixed, without a look at the error */
     bool multistep; /* options.predictor has a meaning */
-    bool algebraic; /* it solves the problem's other form, if there is one: ode->dae */
+    bool algebraic; /* it solves the DAE form of the problem, if the problem has one: ode->dae */
     bool krylov;    /* options.linear may be KRYLOV */
     bool exact;     /* its order depends on the Jacobian: one that leaves entries out makes it a method of order 1 */
     size_t size;    /* bytes of the kind's struct, which starts with a struct tt_solver */
@@ -97,12 +99,12 @@ struct tt_solver_kind {
 
     /* Begins at t with states x, and forgets all that was before. */
     enum tutti_err (*restart)(struct tt_solver *solver, double t, const double *x);
-    /* From t on, which lies in the last step, the right-hand side is another one; the states there are those of the dense
-     * output. NULL: the common part restarts. Only called after a step. */
+    /* Announces that the right-hand side changes at t, which lies in the last step; the states there are those of the
+     * dense output. NULL: the common part restarts. Only called after a step. */
     enum tutti_err (*resume)(struct tt_solver *solver, double t);
-    /* One accepted step, at most to `limit` (> solver->t, finite); one that would end within rounding of it ends at it to
-     * the bit. Sets solver->before and solver->t, and x to the states there. f is not evaluated beyond `limit`. An error
-     * from tt_solver_fail if there is no way to go on. */
+    /* Makes one accepted step, at most to `limit` (> solver->t, finite); a step that would end within rounding of the
+     * limit ends exactly at it. Sets solver->before and solver->t, and x to the states there. f is not evaluated beyond
+     * `limit`. An error from tt_solver_fail if no step can be made. */
     enum tutti_err (*step)(struct tt_solver *solver, double limit, double *x);
     /* Dense output at `t` in [solver->before, solver->t], of the order of the method or one less. x at solver->t is
      * exactly what step() gave. Inside the step it may evaluate f, which must still be that of the step (dopri8 does). */
@@ -167,11 +169,11 @@ static inline double tt_solver_time(const struct tt_solver *solver)
 /* For kinds, and parts of them: tt_solver_restart at a time from ode->origin on. */
 TUTTI_CHECKED enum tutti_err tt_solver_begin(struct tt_solver *solver, double t, const double *x);
 
-/* The version of SUNDIALS; "" if it does not tell. */
+/* Returns the version of SUNDIALS; "" if it does not report one. */
 void tt_sundials_version(char *out, size_t size);
 
-/* For kinds: a step failed for good. With `eval` FAILED the problem's own error is passed on; else "SOLVER: why at t =
- * T, step H; worst state NAME". `worst` is the state to blame, or SIZE_MAX. */
+/* For kinds: reports that a step failed permanently. With `eval` FAILED the problem's error is passed on; otherwise
+ * "SOLVER: why at t = T, step H; worst state NAME". `worst` is the state that caused the failure, or SIZE_MAX. */
 enum tutti_err tt_solver_fail(const struct tt_solver *solver, enum tt_eval eval, double h, size_t worst,
                               const char *why);
 /* For kinds: f at a point, counted. */
@@ -182,14 +184,14 @@ static inline enum tt_eval tt_solver_rhs(struct tt_solver *solver, double t, con
 }
 /* For kinds: the weighted root mean square of `error` about the states `x`; *worst (may be NULL) is its largest part. */
 double tt_solver_norm(const struct tt_solver *solver, const double *error, const double *x, size_t *worst);
-/* For kinds: the state to blame if there is no value at x, on the way from `from`: the first whose derivative is no number,
- * else the one that moved most. */
+/* For kinds: names the state that causes x to have no value, on the way from `from`: the first whose derivative is not
+ * a number, otherwise the state that moved most. */
 size_t tt_solver_blame(const struct tt_solver *solver, const double *from, const double *x, const double *dx);
 /* For kinds: a first step size, by Hairer, Norsett, Wanner, Solving ODEs I, II.4 (algorithm on p. 169): one more
  * evaluation of f; `dx` is f at (solver->t, x); not beyond `limit`. `scratch` has room for two vectors. */
 TUTTI_CHECKED enum tutti_err tt_solver_first_step(struct tt_solver *solver, const double *x, const double *dx,
                                                   int order, double limit, double *scratch, double *h);
-/* For kinds: has a step from `t` of size h that is to end at `limit` come within rounding of it? */
+/* For kinds: returns true if a step from `t` of size h that is to end at `limit` ends within rounding of it. */
 bool tt_solver_at_limit(double t, double h, double limit);
 /* For kinds with steps of a fixed size: they end at origin + n h, which is multiplied and not summed up, so that a million of them end where
  * they should. A step that would pass the limit ends there, and a new grid begins: no step is shorter than h for another reason. A limit
@@ -201,13 +203,14 @@ struct tt_solver_grid {
 /* Where the next step ends, and the grid after it. */
 TUTTI_CHECKED enum tutti_err tt_solver_grid_next(const struct tt_solver *solver, const struct tt_solver_grid *now,
                                                  double limit, double *end, struct tt_solver_grid *grid);
-/* For kinds: a size that was found, but more than rounding of solver->t (a limit within that says nothing about the next step), and no longer
- * than options.h_max. */
+/* For kinds: bounds an estimated step size. It is larger than the rounding of solver->t (a limit within that distance
+ * is not evidence for the next step) and at most options.h_max. */
 double tt_solver_bound_step(const struct tt_solver *solver, double h);
 /* For kinds: where an attempt of about size h ends, and its size: at the limit, if that is a hundredth of h farther at most. */
 void tt_solver_aim(const struct tt_solver *solver, double h, double limit, double *size, double *end);
-/* For kinds: is a step as small as h of no use? Lost in the rounding of t; or, where longer ones have failed (`rejected`), in that of the
- * states x, with derivatives dx: at the end of f's domain steps go on for ever otherwise. */
+/* For kinds: returns true if a step of size h is too small. It is lost in the rounding of t; or, after longer steps
+ * have failed (`rejected`), in the rounding of the states x, with derivatives dx. Without the second test, steps at the
+ * boundary of f's domain would never end. */
 bool tt_solver_step_is_too_small(const struct tt_solver *solver, double h, double limit, bool rejected, const double *x,
                                  const double *dx);
 

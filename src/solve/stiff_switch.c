@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* stiff_switch.c - CVODE's Adams methods where the problem is not stiff, its BDF where it is, and the choice is made anew along the way: L. Petzold,
- * Automatic selection of methods for solving stiff and nonstiff systems of ordinary differential equations, SIAM J. Sci. Stat. Comput. 4 (1983)
- * 136-148, as LSODA and LSODAR do it (Hindmarsh, ODEPACK), which Andersson 2016 section 8.1 names.
+/* stiff_switch.c - CVODE's Adams methods where the problem is not stiff, its BDF where it is, and the choice is
+ * repeated along the way: L. Petzold, Automatic selection of methods for solving stiff and nonstiff systems of ordinary
+ * differential equations, SIAM J. Sci. Stat. Comput. 4 (1983) 136-148, as LSODA and LSODAR do it (Hindmarsh, ODEPACK),
+ * which Andersson 2016 section 8.1 names.
  *
- * Both methods are asked which step they could take next. By accuracy alone, with an error e of the last step of order q in tolerances, that is
+ * The possible next step of both methods is estimated. By accuracy alone, with an error e of the last step of order q
+ * in tolerances, that is
  *     h / (1.2 e^(1/(q+1)) + 1.2e-6),
- * e being for the method not in use that of the other one times the ratio of their error constants. Adams methods are bounded by the
- * convergence of their iteration, too: h L <= s_q, L being the Lipschitz constant of f. L is seen in iterations (two right-hand sides at one time),
- * and with BDF it is the norm of the Jacobian. To BDF if its step is five times as long; to Adams if its step is at least as long, since it is cheaper.
+ * where e of the inactive method is that of the active method times the ratio of their error constants. Adams methods
+ * are bounded by the convergence of their iteration, too: h L <= s_q, L being the Lipschitz constant of f. L is
+ * observed in iterations (two right-hand sides at one time), and with BDF it is the norm of the Jacobian. To BDF if its
+ * step is five times as long; to Adams if its step is at least as long, since it is cheaper.
  *
- * Adams at its limit of stability carries noise of about a tenth of a tolerance, which its highest derivatives multiply by powers of 2: the array
- * of steps then shows an error that BDF, which damps the noise, would not have. LSODA avoids the noise by two evaluations in each step and by
- * steps below s_q / L; CVODE does neither. So every eight steps the solution is kept, and the derivatives for BDF are divided differences of
- * these points, where the noise is 8^k times smaller. The better of both estimates counts.
+ * Adams at its limit of stability carries noise of about a tenth of a tolerance, which its highest derivatives multiply
+ * by powers of 2: the array of steps then shows an error that BDF, which damps the noise, would not have. LSODA avoids
+ * the noise by two evaluations in each step and by steps below s_q / L; CVODE does neither. So every eight steps the
+ * solution is kept, and the derivatives for BDF are divided differences of these points, where the noise is 8^k times
+ * smaller. The better of both estimates counts.
  *
- * What differs from LSODA: its array of derivatives serves both methods; CVODE gives no access to its own, so the other method begins with order 1.
- * For the same reason a change is thought of only so many steps after the last one. After an event the method in use goes on being used. */
+ * What differs from LSODA: its array of derivatives serves both methods; CVODE gives no access to its own, so the other
+ * method begins with order 1. For that reason a change is considered only some steps after the last change. After an
+ * event the active method is kept. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -44,8 +49,8 @@ struct stiff_switching {
     /* The last evaluation: */
     double seen_time;
     double *seen_x, *seen_dx;
-    double lipschitz;      /* of the last step whose iteration has shown one; 0: none has */
-    double step_lipschitz; /* the largest of the step at hand */
+    double lipschitz;      /* Lipschitz constant of the last step whose iteration has shown one; 0: unknown */
+    double step_lipschitz; /* the largest of the current step */
     /* Points of the solution that are STEPS_PER_POINT steps of Adams apart, the last one first. */
     unsigned points;
     double point_times[POINTS];
@@ -78,7 +83,8 @@ static enum tt_eval stiff_switch_rhs(void *context, double t, const double *x, d
             steep += weight * weight * (dx[i] - self->seen_dx[i]) * (dx[i] - self->seen_dx[i]);
         }
         double size = tt_solver_norm(solver, x, x, NULL) * sqrt((double)ode->count);
-        if (sqrt(far) > 1000 * DBL_EPSILON * size && isfinite(steep)) /* nearer there is nothing but rounding */
+        /* points closer than this differ by rounding only */
+        if (sqrt(far) > 1000 * DBL_EPSILON * size && isfinite(steep))
             self->step_lipschitz = fmax(self->step_lipschitz, sqrt(steep / far));
     }
     self->seen_time = t;
@@ -129,7 +135,7 @@ static void stiff_switch_finish(struct tt_solver *solver)
     free(self->seen_x);
 }
 
-/* What the method in use has done is done by this solver. */
+/* Adds the statistics of the active method to this solver. */
 static void stiff_switch_copy_progress(struct stiff_switching *self)
 {
     struct tt_solver *solver = &self->base, *method = stiff_switch_active(self);
@@ -197,7 +203,7 @@ static double stiff_switch_point_derivative(const struct stiff_switching *self, 
     return tt_solver_norm(&self->base, self->difference, self->point_x[0], NULL);
 }
 
-/* The longest step of BDF, of any order, that the kept points allow; 0: there are too few. */
+/* Returns the longest step of BDF, of any order, that the kept points allow; 0 if there are too few points. */
 static double stiff_switch_bdf_step_by_points(const struct stiff_switching *self)
 {
     double longest = 0, factorial = 1;
@@ -216,7 +222,7 @@ static bool stiff_switch_is_stiff(struct stiff_switching *self)
     double bound = self->lipschitz > 0 ? stable[last.order] / self->lipschitz : INFINITY;
     const double *x = self->seen_x;
     double rounding = 100 * DBL_EPSILON * tt_solver_norm(&self->base, x, x, NULL);
-    if (last.error <= rounding) /* which says nothing of what BDF could do: twice the step, then */
+    if (last.error <= rounding) /* this gives no estimate for BDF: assume twice the step */
         return 2 * last.h >= advantage * bound;
     double adams = fmin(stiff_switch_next_step(last.h, last.error, last.order), bound);
     if (self->since % STEPS_PER_POINT == 0 && stiff_switch_bdf_step_by_points(self) >= advantage * adams)

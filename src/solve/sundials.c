@@ -26,7 +26,7 @@ _Static_assert(CV_ERR_FAILURE == IDA_ERR_FAIL && CV_CONV_FAILURE == IDA_CONV_FAI
 _Static_assert(CV_LSETUP_FAIL == IDA_LSETUP_FAIL && CV_LSOLVE_FAIL == IDA_LSOLVE_FAIL, "shared numbers");
 /* NOLINTEND(misc-redundant-expression) */
 
-/* So many accepted steps after the last point without a value, it may still be the reason for steps of no length. */
+/* The number of accepted steps for which a point without a value may still be the cause of vanishing steps. */
 enum { WALL = 20 };
 
 void tt_sundials_version(char *out, size_t size)
@@ -187,7 +187,8 @@ int tt_sundials_system(struct tt_sundials *sundials, realtype t, N_Vector x, N_V
     return 0;
 }
 
-/* A difference of length about sqrt(U) in the norm of errors (Brown, Hindmarsh, SIAM J. Numer. Anal. 23, 1986), but no less than x can tell. */
+/* A difference of length about sqrt(U) in the norm of errors (Brown, Hindmarsh, SIAM J. Numer. Anal. 23, 1986), but at
+ * least the resolution of x. */
 int tt_sundials_product(struct tt_sundials *sundials, realtype t, N_Vector x, N_Vector vector, N_Vector product,
                         N_Vector scratch)
 {

@@ -62,7 +62,7 @@ static double breaks_locate(const struct tt_breaks *breaks, double low, double h
     return strlen(NUMBER(low)) <= strlen(NUMBER(high)) ? low : high;
 }
 
-/* The first break in (from, until]; INFINITY: there is none. */
+/* Returns the first break in (from, until]; INFINITY if there is none. */
 static double breaks_search(const struct tt_breaks *breaks, double from, double until)
 {
     const struct tt_expression *expression = breaks->expression;
@@ -108,7 +108,7 @@ static bool jumps_at(const struct tt_breaks *breaks, double t)
     return !(fabs(after - before) <= moved + 1e-12 * (fabs(before) + fabs(after)));
 }
 
-/* Adds the next break that is not known yet; *t: where it is, INFINITY if there is none. False when memory is out. */
+/* Adds the next unknown break and sets *t to its time, INFINITY if there is none. False when memory is out. */
 static bool breaks_find_next(struct tt_breaks *breaks, double limit, double *t)
 {
     *t = breaks->until < limit ? breaks_search(breaks, breaks->until, limit) : INFINITY;
@@ -242,7 +242,7 @@ static struct interval interval_operate(enum tt_op op, struct interval x, struct
     }
 }
 
-/* What is known so far: the decisions as one number, and whether all are made. */
+/* The decisions found so far as one number, and whether all are made. */
 struct decisions {
     uint64_t signature;
     bool made;

@@ -55,9 +55,9 @@ struct tt_expression {
     bool smooth;
 };
 
-/* What operations of expressions compute. */
+/* Semantics of the operations of expressions. */
 
-/* Does an operation take two operands? */
+/* Returns true if an operation takes two operands. */
 static inline bool tt_bytecode_takes_two(enum tt_op op)
 {
     switch (op) {
@@ -78,7 +78,7 @@ static inline bool tt_bytecode_takes_two(enum tt_op op)
     }
 }
 
-/* What an operation makes of its operands; y is the second one, if it takes two. */
+/* Applies an operation to its operands; y is the second operand, if there are two. */
 static inline double tt_bytecode_operate(enum tt_op op, double x, double y)
 {
     switch (op) {

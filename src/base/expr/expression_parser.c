@@ -51,7 +51,6 @@ static void skip_space(struct expression_compiler *c)
         c->at++;
 }
 
-/* Reads `symbol` if it is next. */
 static bool accept_symbol(struct expression_compiler *c, const char *symbol)
 {
     skip_space(c);
@@ -95,7 +94,7 @@ static enum tutti_err emit_number(struct expression_compiler *c, const char *pla
     return TUTTI_OK;
 }
 
-/* A jump, whose target set_jump_target() tells later; *jump is its index. */
+/* Emits a jump; *jump is its index. set_jump_target() sets the target later. */
 static enum tutti_err emit_jump(struct expression_compiler *c, const char *place, enum tt_op op, size_t *jump)
 {
     *jump = c->target->code.count;
@@ -111,7 +110,6 @@ static void set_jump_target(struct expression_compiler *c, size_t jump)
 static enum tutti_err parse_conditional(struct expression_compiler *c);
 static enum tutti_err parse_factor(struct expression_compiler *c);
 
-/* A rule inside of another one. */
 static enum tutti_err parse_nested(struct expression_compiler *c, enum tutti_err (*rule)(struct expression_compiler *))
 {
     if (++c->depth > TUTTI_EXPRESSION_MAX_DEPTH)
@@ -211,7 +209,7 @@ static enum tutti_err emit_name(struct expression_compiler *c, const char *place
     return TUTTI_OK;
 }
 
-/* The argument of a reduction becomes an expression of its own, and the reduction a name in the whole. */
+/* Compiles the argument of a reduction as a separate expression; the reduction becomes a name in the outer expression. */
 static enum tutti_err parse_reduction(struct expression_compiler *c, const char *place, size_t kind)
 {
     if (c->target != c->whole)
@@ -239,7 +237,7 @@ static enum tutti_err parse_reduction(struct expression_compiler *c, const char 
     return TUTTI_OK;
 }
 
-/* How many arguments the function whose '(' was just read has: commas outside of further brackets and of quotes, and one. */
+/* Counts the arguments of the function whose '(' was just read, by the commas outside nested brackets and quotes. */
 static int count_arguments(const char *at)
 {
     int level = 0, count = 1;
@@ -385,7 +383,6 @@ static enum tutti_err parse_sum(struct expression_compiler *c)
     }
 }
 
-/* Reads a sign of comparison if one is next. */
 static bool accept_relation(struct expression_compiler *c, enum tt_op *op)
 {
     static const struct {
@@ -417,7 +414,7 @@ static enum tutti_err parse_relation(struct expression_compiler *c)
     return accept_relation(c, &second) ? FAIL_AT(c, place, "comparisons do not chain: write a < b && b < c") : TUTTI_OK;
 }
 
-/* a && b is `a ? b != 0 : 0`, a || b is `a ? 1 : b != 0`: the second is evaluated only where it counts. */
+/* a && b is `a ? b != 0 : 0`, a || b is `a ? 1 : b != 0`: the second operand is evaluated only if it matters. */
 static enum tutti_err parse_conjunction(struct expression_compiler *c)
 {
     TRY(parse_relation(c));

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/expr/bytecode.h"
 
-/* d(x^y) = y x^(y-1) dx + x^y log(x) dy, where an exponent that rests needs no logarithm of its base. */
+/* d(x^y) = y x^(y-1) dx + x^y log(x) dy. A constant exponent needs no logarithm of the base. */
 static double power_slope(double x, double y, double v, double dx, double dy)
 {
     double slope = dx != 0 ? y * pow(x, y - 1) * dx : 0;
@@ -23,7 +23,7 @@ static inline double operation_derivative(enum tt_op op, double x, double y, dou
     case TUTTI_OP_MULTIPLY: return dx * y + x * dy;
     case TUTTI_OP_DIVIDE:
         return (dx - v * dy) / y;
-        /* What rests has no derivative, even where that of the function is infinite: sqrt(0) * time. */
+        /* A constant has derivative 0 even where the function's derivative is infinite: sqrt(0) * time. */
 /* clang-format off */
 #define UNARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return dx == 0 ? 0 : (derivative)*dx;
 #define BINARY(NAME, name, smooth, value, derivative) case TUTTI_OP_##NAME: return dx == 0 && dy == 0 ? 0 : (derivative);
@@ -39,8 +39,8 @@ struct expression_fault {
     double x, y;
 };
 
-/* Evaluates; the derivative as well, if there are slopes; ends at the first fault, if there is room to tell it. In line, so that each of its
- * callers has a loop without what it does not ask for. */
+/* Evaluates the expression; with slopes, also its derivative. If `fault` is given, stops at the first fault and
+ * describes it. Always inlined, so that each caller gets a loop without the parts that it does not use. */
 static inline __attribute__((always_inline)) double expression_evaluate(const struct tt_expression *expression,
                                                                         const double *values, const double *slopes,
                                                                         double *slope, struct expression_fault *fault)
@@ -99,7 +99,7 @@ double tt_expression_slope(const struct tt_expression *expression, const double 
     return expression_evaluate(expression, values, slopes, slope, NULL);
 }
 
-/* What an operation that can leave the numbers is called in a message. */
+/* Names an operation that can produce a value that is not finite, for messages. */
 static const char *operation_name(enum tt_op op)
 {
     switch (op) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* option_words.h - the words that options take, each list once: the first word of a list is the default. Who gives the words their meaning
- * makes an enumeration or a list of implementations from the same list; help, completion and checks have their texts.
+/* option_words.h - the keywords of options, each list once; the first keyword of a list is the default. The module that
+ * implements the keywords generates an enumeration or a list of implementations from the list; help, completion and
+ * checks use its texts.
  *
- *     X(name in C, "word", "what it means", or NULL if the word says it) */
+ *     X(name in C, "word", "meaning", or NULL if the word is self-explanatory) */
 #ifndef TT_BASE_OPTIONS_OPTION_WORDS_H
 #define TT_BASE_OPTIONS_OPTION_WORDS_H
 
@@ -12,13 +13,13 @@
     X(ME, "me", "Model Exchange")                                                                                      \
     X(SE, "se", "Scheduled Execution")
 
-/* What input files do between rows. */
+/* Interpolation of input files between rows. */
 #define TUTTI_INTERPOLATIONS(X)                                                                                        \
     X(LINEAR, "linear", "continuous Real inputs, on a line; others are held")                                          \
     X(HOLD, "hold", "all keep the value of their row")                                                                 \
     X(CUBIC, "cubic", "continuous Real inputs, on a spline; others are held")
 
-/* What a Co-Simulation FMU sees of a line in a step. */
+/* Values of a line that a Co-Simulation FMU receives in a step. */
 #define TUTTI_INPUT_TIMES(X)                                                                                           \
     X(AUTO, "auto", "the line, if it takes one, else as with end; what is held changes at its rows")                   \
     X(SLOPE, "slope", "the line, if it takes one, else as with begin")                                                 \
@@ -43,7 +44,7 @@
     X(euler, "euler", NULL)                                                                                            \
     X(implicit_euler, "implicit_euler", NULL)
 
-/* How a multistep solver goes on where inputs change. */
+/* How a multistep solver continues where inputs change. */
 #define TUTTI_PREDICTORS(X)                                                                                            \
     X(AUTO, "auto", "cvode restarts, bdf corrects")                                                                    \
     X(RESTART, "restart", "forgets what was")                                                                          \
@@ -107,7 +108,7 @@
     X(PARABOLA, "2", "a parabola")                                                                                     \
     X(CUBIC, "3", "relax, newton: a cubic between both ends of the step")
 
-/* What a tolerance bounds. */
+/* The quantity that a tolerance bounds. */
 #define TUTTI_ERRORS_PER(X)                                                                                            \
     X(TIME, "time", "the error of the run, as a part of what each signal moves over")                                  \
     X(STEP, "step", "that of each step")
@@ -138,19 +139,19 @@
     X(AITKEN, "aitken", NULL)                                                                                          \
     X(ANDERSON, "anderson", NULL)
 
-/* What is done about the Jacobian of a step. */
+/* The Jacobian of a step. */
 #define TUTTI_NEWTONS(X)                                                                                               \
     X(KEPT, "kept", "made anew only where it does not serve any more")                                                 \
     X(FULL, "full", "made anew in every iteration")                                                                    \
     X(BROYDEN, "broyden", "updated by what each iteration shows")                                                      \
     X(KRYLOV, "krylov", "none: products with it, for GMRES")
 
-/* What units repeat in an iteration of a step. */
+/* The units that an iteration of a step repeats. */
 #define TUTTI_REEVALUATIONS(X)                                                                                         \
     X(FULL, "full", "the whole step")                                                                                  \
     X(LAST, "last", "the last one of the steps of their solvers: Model Exchange")
 
-/* What code of FMUs may do. */
+/* Confinement of the code of FMUs. */
 #define TUTTI_CONFINEMENTS(X)                                                                                          \
     X(NONE, "none", "everything that you may do")                                                                      \
     X(AUTO, "auto", "as with strict, as far as the kernel can")                                                        \

@@ -111,7 +111,7 @@ static enum tutti_err fail_option_word(const struct tt_option *option, const cha
     return err;
 }
 
-/* The place of a word among those that the option takes; -1: it is none of them. */
+/* Returns the index of a keyword in the list that the option accepts; -1 if it is not in the list. */
 static int find_option_word(const struct tt_option *option, const char *word)
 {
     for (int i = 0; option->words[i].name; i++)
@@ -447,7 +447,7 @@ enum tutti_err tt_options_pack(const struct tutti_run_options *given, struct tt_
     struct tutti_run_options sent = *given;
     tt_options_resolve_live(&sent);
     if (sent.watcher && !sent.output)
-        sent.output = "-"; /* ranks only ask whether there is anything to record for */
+        sent.output = "-"; /* ranks only check whether anything is recorded */
     if (sent.extra)
         return tt_fail(TUTTI_ERR_ARGUMENT, "equations of a program's own (extra) cannot be sent to nodes");
     for (const struct tt_option *option = tt_options; option->name; option++)
@@ -478,7 +478,7 @@ static bool options_unpack_texts(const char *const **out, size_t *count, struct 
     bool copied = texts != NULL;
     for (uint64_t i = 0; copied && i < told && !in->bad; i++) {
         const char *text = tt_bytes_get_text(in);
-        in->bad = in->bad || !text; /* there are no texts that are none in a list */
+        in->bad = in->bad || !text; /* a list must not contain NULL texts */
         copied = options_copy_text(&texts[i], text, arena);
     }
     *out = texts;

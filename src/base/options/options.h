@@ -10,16 +10,16 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 
-/* A file that does not lie where its name says. */
+/* A file that is stored under a different path. */
 struct tt_file_alias {
     const char *name; /* as messages show it: "dir/ball.fmu", "car.ssp/resources/wheel.fmu" */
-    const char *path; /* where it lies; folders are named by themselves, not by what is in them */
+    const char *path; /* path of the file; for a folder, that of the folder itself */
     bool system;      /* it is a system (.ssp, .ssd, or such a folder), not an FMU or another file */
     bool if_missing;  /* `name` is without folders; for every FMU called so that is not where it should be */
 };
 
-/* Zeroed, with `files` set, is a valid set: everything else has its default. What an option does not say, the annotation org.tutti
- * of an SSP may. */
+/* The options of a run. Zeroed, with `files` set, is a valid set with defaults. Options that are not set may come from
+ * the annotation org.tutti of an SSP. */
 struct tt_command_ring;
 struct tt_rank_load;
 
@@ -46,7 +46,7 @@ struct tutti_run_options {
 #define OPTION(kind, name, field, ...) FIELDS_##kind(field)
 #include "base/options/options.def"
 #undef OPTION
-    /* What means something in this process only. */
+    /* The following fields are meaningful in this process only. */
     const struct tutti_extra *extra;
     const struct tutti_watcher *watcher;
     bool tells_digits; /* the watcher gets, as texts, integers that a double does not hold (results/output.h) */
@@ -55,7 +55,7 @@ struct tutti_run_options {
     const struct tutti_log *log;
     void (*progress)(void *context, const struct tutti_progress *progress);
     void *progress_context;
-    /* How rank `rank` goes (sim/report/reporter.h); for those who watch the run. */
+    /* Receives the load of a rank (sim/report/reporter.h), for clients that watch the run. */
     void (*load)(void *context, int rank, const struct tt_rank_load *load);
     void *load_context;
     void (*finished)(void *context, enum tutti_err err, const struct tutti_run_stats *stats);
@@ -64,9 +64,8 @@ struct tutti_run_options {
     void *used_context;
     const volatile sig_atomic_t *interrupt;
     struct tt_command_ring
-        *orders; /* to the run, from those who watch it (sim/ranks/command_ring.h); NULL: there are none */
-    bool
-        open_end; /* `stop` is an estimate, past which the run may be led (apps/packed/packed.h): FMUs are told of none */
+        *orders;   /* commands to the run from clients that watch it (sim/ranks/command_ring.h); NULL: none */
+    bool open_end; /* `stop` is an estimate that the run may exceed (apps/packed/packed.h): FMUs receive no stop time */
     bool prefers_exchange; /* an FMU that has both interfaces runs by Model Exchange, if `interface` leaves it open */
     bool untimed;          /* how long do-steps take is not asked for, and not measured */
     bool spares_nodes;     /* nodes that do not answer are done without */
@@ -83,13 +82,14 @@ struct tutti_run_options {
     uint8_t own_run_id[TUTTI_RUN_ID_SIZE];
 };
 
-/* What `live` is for ranks: which rows those who watch get. */
+/* Values of `live` for ranks: the rows that watching clients receive. */
 #define TUTTI_LIVE_ALL_ROWS "all"       /* that are recorded anyway */
-#define TUTTI_LIVE_WANTED_ROWS "wanted" /* while somebody watches */
+#define TUTTI_LIVE_WANTED_ROWS "wanted" /* while a client watches */
 
-/* `live` becomes one of these, unless it is one. Where nothing is recorded, or for nobody, rows are for those who watch, and have all outputs. */
+/* Replaces `live` by one of the values above, unless it has one. If nothing is recorded, or the result has no reader,
+ * rows are made for watching clients only and contain all outputs. */
 void tt_options_resolve_live(struct tutti_run_options *options);
-/* Is nothing to be recorded (--record none)? */
+/* Returns true if nothing is recorded (--record none). */
 bool tt_options_records_nothing(const struct tutti_run_options *options);
 
 enum tt_option_kind {
@@ -138,8 +138,8 @@ enum tt_option_annotation { TUTTI_NOT_ANNOTATED, TUTTI_OF_SYSTEM, TUTTI_OF_UNIT 
 struct tt_option {
     const char *name;
     enum tt_option_kind kind;
-    /* Offsets in struct tutti_run_options, as far as the kind has them: of the flag, count, number or text; of has_...; of the list of
-     * texts and of its length; of ..._how. */
+    /* Offsets in struct tutti_run_options, as far as the kind has them: `value` of the flag, count, number or text;
+     * `given` of has_...; `list` and `length` of the list of texts; `how` of ..._how. */
     size_t value, given, list, length, how;
     unsigned most; /* of a COUNT */
     bool travels;  /* to nodes and workers */
@@ -165,11 +165,11 @@ enum {
 #undef OPTION
 };
 
-/* NULL: there is none. */
+/* Finds an option by its name; NULL if it does not exist. */
 const struct tt_option *tt_options_find(const char *name);
 
-/* What `text` says is set in `options`; texts are copied to `memory`, or borrowed if that is NULL, which only lists forbid. ARGUMENT,
- * with what would be right. */
+/* Sets an option from `text`. Texts are copied to `memory`; if that is NULL, they are borrowed, which lists forbid.
+ * ARGUMENT, with what is expected. */
 TUTTI_CHECKED enum tutti_err tt_options_read(struct tutti_run_options *options, const struct tt_option *option,
                                              const char *text, struct tt_arena *memory);
 /* The option of one set becomes that of another, which borrows its texts. */
@@ -177,29 +177,28 @@ void tt_options_copy_one(struct tutti_run_options *to, const struct tutti_run_op
                          const struct tt_option *option);
 bool tt_options_is_given(const struct tutti_run_options *options, const struct tt_option *option);
 
-/* Are the words of all options among those that they take, and their numbers possible? ARGUMENT. For sets that were not made by
- * tt_options_read. */
+/* Checks that the words of all options are among those that they accept and that numbers are in range. ARGUMENT. For
+ * sets that were not made by tt_options_read. */
 TUTTI_CHECKED enum tutti_err tt_options_check(const struct tutti_run_options *options);
 
-/* The place of a word among those of the option, from 0 on: the value of the enumeration that option_words.h makes. NULL is the first.
- * ARGUMENT. */
+/* Returns the index of the option's keyword in its list, the value of the enumeration; NULL is the first. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tt_options_choose(const char *name, const char *word, int *place);
 
 /* The options of a run as bytes, for a process that makes the same job from them. */
 
-/* What else of them a worker has to know. */
+/* Further data that a worker receives with the options. */
 struct tt_options_extras {
     int log_level;     /* of options->log; -1: silent */
-    bool has_progress; /* the caller wants to know how far the run is */
+    bool has_progress; /* the caller receives the progress of the run */
     bool has_dashes;   /* messages are to name options with dashes */
 };
 
-/* What is set of one of them: the same bytes for the same. MEMORY is in the parcel. */
+/* Packs the value of one option; equal values give equal bytes. MEMORY is reported in the parcel. */
 void tt_options_pack_one(const struct tutti_run_options *options, const struct tt_option *option,
                          struct tt_byte_writer *parcel);
-/* ARGUMENT if there is something in the options that cannot travel: equations of a program's own (extra). */
+/* Packs the options. ARGUMENT if they contain equations of the program (extra), which cannot be sent. */
 TUTTI_CHECKED enum tutti_err tt_options_pack(const struct tutti_run_options *options, struct tt_byte_writer *parcel);
-/* Texts are copied to `arena`; options that do not travel are as if they had not been set. FORMAT if it is no such parcel. */
+/* Unpacks options. Texts are copied to `arena`; options that are not packed are unset. FORMAT for a bad parcel. */
 TUTTI_CHECKED enum tutti_err tt_options_unpack(struct tutti_run_options *options, struct tt_options_extras *extras,
                                                struct tt_byte_reader *in, struct tt_arena *arena);
 

@@ -7,7 +7,7 @@
 
 enum {
     TUTTI_LANDLOCK_TRUNCATE = 3, /* the version from which on it watches over truncation */
-    TUTTI_LANDLOCK_SCOPES = 6    /* ... and over signals */
+    TUTTI_LANDLOCK_SCOPES = 6    /* also restricts signals */
 };
 
 /* The version that the kernel has; 0: none. */

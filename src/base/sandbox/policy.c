@@ -119,14 +119,15 @@ enum tutti_err tt_policy_add_system(struct tt_policy *policy)
 enum tutti_err tt_policy_allow_unit_forks(struct tt_policy *policy, const char *program, uint64_t size)
 {
     Dl_info loader = {0}; /* a program of shared libraries needs it: it is run with every one */
-    const void *base = (const void *)getauxval(AT_BASE); /* NOLINT(performance-no-int-to-ptr): it is told as a number */
+    /* NOLINT(performance-no-int-to-ptr): the kernel passes the address as a number */
+    const void *base = (const void *)getauxval(AT_BASE);
     if (dladdr(base, &loader) && loader.dli_fname)
         TRY(tt_policy_add(policy, loader.dli_fname, false, true));
     policy->fork = policy->own_forks = true;
     if (policy->limits.file > 0 && policy->limits.file < size)
         policy->limits.file = size;
     TRY(tt_policy_add(policy, "/proc", false,
-                      false)); /* processes look at themselves, whose numbers are not known yet */
+                      false)); /* processes inspect their own entries, whose IDs are not yet known */
     return tt_policy_add(policy, program, false, true);
 }
 

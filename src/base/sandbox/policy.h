@@ -13,7 +13,7 @@
 
 /* 0: no limit of this kind. */
 struct tt_limits {
-    uint64_t memory;    /* bytes that a worker may have of its own, beyond those that it has when it is confined */
+    uint64_t memory;    /* bytes that a worker may allocate beyond those it has when it is confined */
     uint64_t cpu;       /* seconds of processor time */
     uint64_t file;      /* bytes of a file */
     uint64_t scratch;   /* bytes of all files in its scratch folder */
@@ -44,29 +44,31 @@ struct tt_policy {
 void tt_policy_init(struct tt_policy *policy);
 void tt_policy_fini(struct tt_policy *policy);
 
-/* Adds what a list says: net, fork, exec, read:PATH, write:PATH, with commas between (a path may have none). ARGUMENT, also where
- * there is no such file. */
+/* Adds the permissions of a list: net, fork, exec, read:PATH, write:PATH, separated by commas (a path must not contain
+ * one). ARGUMENT, also if a path does not exist. */
 TUTTI_CHECKED enum tutti_err tt_policy_allow(struct tt_policy *policy, const char *list);
 /* A path of ours; one that does not exist is passed over. Only MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_policy_add(struct tt_policy *policy, const char *path, bool write, bool run);
-/* What every program needs: the system's libraries, time zones, its own /proc. After everything else was allowed. */
+/* Adds the permissions that every program needs: the system's libraries, time zones, its own /proc. Call it after all
+ * other permissions were added. */
 TUTTI_CHECKED enum tutti_err tt_policy_add_system(struct tt_policy *policy);
 
 /* Units are taken back by forking (fmi/forked/): the worker may fork, and run this program; of others nothing changes. Files may
  * have `size` bytes at least, which is how it talks to it. */
 TUTTI_CHECKED enum tutti_err tt_policy_allow_unit_forks(struct tt_policy *policy, const char *program, uint64_t size);
 
-/* Sets what a list says: memory=4G,cpu=3600,file=1G,scratch=4G,processes=64; none for no limit. ARGUMENT. */
+/* Sets the limits of a list: memory=4G,cpu=3600,file=1G,scratch=4G,processes=64; none for no limit. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tt_policy_read_limits(struct tt_limits *limits, const char *list);
 /* Of both the lower one. */
 void tt_policy_lower_limits(struct tt_limits *limits, const struct tt_limits *other);
 
-/* May `path`, absolute and with its links resolved, be read, or written? */
+/* Returns true if the policy permits reading, or writing, `path`, which is absolute with its links resolved. */
 bool tt_policy_allows(const struct tt_policy *policy, const char *path, bool write);
-/* May it be run? */
+/* Returns true if the policy permits executing `path`. */
 bool tt_policy_allows_run(const struct tt_policy *policy, const char *path);
 
-/* A node's policy is `mine`: is everything that a run asks for within it? UNSUPPORTED, naming what is not. */
+/* Checks that all permissions a run requests are within the node's policy `mine`. UNSUPPORTED, naming the first that is
+ * not. */
 TUTTI_CHECKED enum tutti_err tt_policy_check_within(const struct tt_policy *asked, const struct tt_policy *mine);
 
 #endif

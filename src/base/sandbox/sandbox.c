@@ -67,7 +67,7 @@ static enum tutti_err drop_privileges(void)
         data[i].permitted &= kept;
         data[i].inheritable = 0;
     }
-    /* Where there are none, a service may not even be let say so. */
+    /* In a process without capabilities, the service manager's filter may forbid the call. */
     return !has_more || syscall(SYS_capset, &head, data) == 0 ? TUTTI_OK : sandbox_fail("capset");
 }
 

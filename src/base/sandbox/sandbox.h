@@ -26,7 +26,7 @@ struct tt_sandbox {
     struct tt_syscall_filter filter;
 };
 
-/* What the kernel lacks: STRICT makes an error of it, AUTO a warning. */
+/* Checks which features the kernel lacks: an error with STRICT, a warning with AUTO. */
 TUTTI_CHECKED enum tutti_err tt_sandbox_check(enum tt_confine how, const struct tutti_log *log);
 
 /* `confinement` has a policy, and its address stays. `denials` and `component` are in memory that outlives the worker

@@ -41,7 +41,7 @@ union control {
     char room[CMSG_SPACE(HANDED * sizeof(int))];
 };
 
-/* -1: there is none. */
+/* a descriptor is -1 if there is none */
 static void supervisor_receive(int socket, int handed[HANDED])
 {
     char byte;
@@ -59,7 +59,6 @@ static void supervisor_receive(int socket, int handed[HANDED])
         memcpy(handed, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
 }
 
-/* One call: false if the worker is gone. */
 static bool supervisor_answer(struct tt_supervision *judge, int listener, struct seccomp_notif *call, size_t size)
 {
     memset(call, 0, size);
@@ -204,9 +203,9 @@ bool tt_supervisor_read_denial(const struct tt_denials *denials, uint32_t next, 
 /* How a call is judged. */
 enum kind {
     OPENS,     /* a path, with flags of open */
-    OPENS_HOW, /* ... that lie in memory */
+    OPENS_HOW, /* paths of sockets in memory */
     CREATES,   /* a path, to be written */
-    CUTS,      /* ... and that only, where the kernel watches over it */
+    CUTS,      /* truncates a file; judged only where Landlock does not control it */
     CHANGES,   /* the folder that a path is in */
     CHANGES_2, /* those of two paths */
     STARTS,    /* a process, or a thread: flags of clone */
@@ -214,9 +213,9 @@ enum kind {
     IS_NEW,    /* as if the kernel did not have it: its arguments lie in memory, and all programs know the older call */
     RUNS,      /* a program */
     REACHES,   /* a process, by its number */
-    SIGNALS,   /* ... over which the kernel may watch, too */
+    SIGNALS,   /* sends signals; Landlock may control it, too */
     SIGNALS_THREAD,
-    OF_THREAD, /* of its own */
+    OF_THREAD, /* acts on the calling thread only */
     IS_OURS,   /* needed where our own code has units forked */
     CONTROLS,  /* its process: prctl */
     SHARES,    /* memory */
@@ -379,7 +378,7 @@ static bool supervisor_resolve_path(const char *path, bool follow, char out[PATH
     return out[0] == '/' || resolve_folder(path, out);
 }
 
-/* The path in argument `first` of the call, absolute. False: there is none that the kernel would find. */
+/* Finds the absolute path in argument `first` of the call. False if the kernel would not find one either. */
 static bool supervisor_find_path(const struct tt_supervision *judge, const struct seccomp_notif *call,
                                  const struct syscall_rule *rule, unsigned first, bool follow, char out[PATH_MAX])
 {
@@ -465,8 +464,8 @@ static int judge_open(struct tt_supervision *judge, const struct seccomp_notif *
         return 0;
     struct stat status = {0};
     if (lstat(path, &status) != 0 && !(flags & O_CREAT))
-        return 0;                           /* the kernel says that there is none */
-    bool is_pipe = S_ISLNK(status.st_mode); /* ... of /proc/PID/fd: its process may write to it */
+        return 0;                           /* the kernel reports that the process does not exist */
+    bool is_pipe = S_ISLNK(status.st_mode); /* an entry of /proc/PID/fd: the process may write to it */
     return judge_path(judge, path, write && !is_pipe);
 }
 
@@ -514,7 +513,7 @@ static pid_t supervisor_parent_of(pid_t pid)
     return name && strlen(name) > 4 ? (pid_t)atoi(name + 4) : 0;
 }
 
-/* Is the process one that the worker has started? */
+/* Returns true if the worker has started the process. */
 static bool is_descendant(const struct tt_supervision *judge, pid_t pid)
 {
     enum { DEEPEST = 64 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* supervisor.h - the process beside a confined worker that is asked about the system calls which its filter does not let through by
- * itself. It lets through what the policy allows, refuses the rest and notes it; it counts processes, shared memory and what lies in
- * the scratch folder.
+/* supervisor.h - the process beside a confined worker that decides on the system calls which the worker's filter
+ * forwards. It permits calls within the policy, and refuses and records all others. It counts processes, shared memory
+ * and the bytes in the scratch folder.
  *
- * Where it lets a call with a path through, the worker could still change the path before the kernel reads it: the guard of files is
- * Landlock, and the supervisor is the one who can tell. Calls that it judges by numbers alone, and those that it refuses, are as it
- * says. It is not confined, so it takes nothing for granted that comes from the worker. */
+ * A worker could change a path between the supervisor's check and the kernel's use of it. Landlock therefore protects
+ * the files; the supervisor's decisions on paths provide messages only. Its decisions on calls with numeric arguments,
+ * and its refusals, are binding. The supervisor is not confined and must not trust data from the worker. */
 #ifndef TT_BASE_SANDBOX_SUPERVISOR_H
 #define TT_BASE_SANDBOX_SUPERVISOR_H
 
@@ -17,14 +17,14 @@
 
 #include "base/sandbox/policy.h"
 
-/* What confined code has tried in vain: written by the supervisor of a worker, read by those who tell people, in memory
- * that both see. The worker sees it, too, so that a reader takes nothing in it for granted. */
+/* Refused actions of confined code: written by the supervisor of a worker, read by the reporting process, in memory
+ * that both map. The worker maps it, too, so a reader must not trust its content. */
 
 enum { TUTTI_DENIALS_MOST = 64, TUTTI_DENIAL_TEXT = 300 };
 
-/* What was tried, and what --allow would have to say for it: "" if nothing would do. */
+/* A refused action, and the value of --allow that would permit it; "" if none would. */
 struct tt_denial {
-    uint32_t component; /* whose FMU the worker was in; UINT32_MAX: none */
+    uint32_t component; /* the component whose FMU the worker was running; UINT32_MAX: none */
     char what[TUTTI_DENIAL_TEXT];
     char allow[TUTTI_DENIAL_TEXT];
 };
@@ -35,19 +35,18 @@ struct tt_denials {
     struct tt_denial list[TUTTI_DENIALS_MOST];
 };
 
-/* For the supervisor: adds it, unless it is there or there is no room. */
+/* For the supervisor: adds a denial, unless it is listed or the list is full. */
 void tt_supervisor_add_denial(struct tt_denials *denials, const struct tt_denial *denial);
-/* For readers: copies number `next`, made printable; false if there is none yet. */
+/* For readers: copies the denial `next` in printable form; false if it does not exist yet. */
 bool tt_supervisor_read_denial(const struct tt_denials *denials, uint32_t next, struct tt_denial *out);
 
-/* May a worker make this system call? With what the supervisor sees of it: its number, its arguments, and memory of the
- * worker. */
+/* Decides on a system call of a worker. The supervisor sees the call's number and arguments, and the worker's memory. */
 
-/* What is known of the worker. The denials and `component` are in memory that it sees, too. */
+/* The worker that is supervised. The denials and `component` are in memory that the worker maps, too. */
 struct tt_supervised {
     const struct tt_policy *policy;
     struct tt_denials *denials;
-    const _Atomic uint32_t *component; /* whose FMU the worker is in now */
+    const _Atomic uint32_t *component; /* the component whose FMU the worker is running */
     bool guards_truncation;            /* of files: the kernel does, so that a path may be judged */
     bool scopes_signals;               /* the kernel lets none out of the worker and what it started */
 };
@@ -62,13 +61,13 @@ struct tt_supervision {
     bool scratch_is_full; /* nothing more is made there */
 };
 
-/* 0: the kernel may go on with it; else the errno that it fails with. Notes what it refuses. */
+/* Decides on a call: 0 lets the kernel execute it; otherwise the errno that it fails with. Records refusals. */
 int tt_supervisor_judge_call(struct tt_supervision *judge, const struct seccomp_notif *call);
-/* Looks how much there is in the scratch folder; the worker writes no more to any file once that is too much. */
+/* Measures the scratch folder; once it exceeds its limit, the worker can no longer write to any file. */
 void tt_supervisor_check_scratch(struct tt_supervision *judge);
 
 struct tt_supervisor {
-    pid_t pid;  /* 0: there is none */
+    pid_t pid;  /* 0: none */
     int socket; /* to it */
 };
 

@@ -25,8 +25,7 @@
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* from Linux 5.19 on */
 #endif
 
-/* What computes, waits, and works on descriptors that the process has. Of names that an architecture lacks there is nothing to
- * allow. */
+/* Calls that compute, wait, or use descriptors the process has. Names that the architecture lacks are skipped. */
 static const char *const harmless[] = {
     /* descriptors */
     "read",
@@ -223,8 +222,8 @@ static const char *const harmless[] = {
 static const char *const networking[] = {"connect", "bind",   "listen",  "accept",
                                          "accept4", "sendto", "sendmsg", "sendmmsg"};
 
-/* What the supervisor judges by its arguments, if there is one; Landlock watches over these in any case. Threads of ZeroMQ set how they
- * are scheduled, which may be after the filter is loaded, and end the process if they may not. */
+/* Calls that the supervisor, if there is one, judges by their arguments; Landlock controls them in any case. Threads of
+ * ZeroMQ set their scheduling, possibly after the filter is loaded, and end the process if the call fails. */
 static const char *const judged[] = {
     "accept",
     "accept4",
@@ -313,7 +312,7 @@ static void syscall_filter_allow_commands(struct syscall_filter_builder *builder
         syscall_filter_allow_if(builder, name, SCMP_CMP64(argument, SCMP_CMP_EQ, commands[i]));
 }
 
-/* Where there is no supervisor to ask. */
+/* Rules for a filter without a supervisor. */
 static void syscall_filter_allow_unjudged(struct syscall_filter_builder *builder, const struct tt_policy *policy,
                                           int pid)
 {

@@ -235,7 +235,7 @@ static const struct tt_archive_entry *archive_lower_bound(const struct tt_archiv
 bool tt_archive_has(const struct tt_archive *archive, const char *name)
 {
     const struct tt_archive_entry *entry = archive_lower_bound(archive, name);
-    /* A folder is there, too, if it has no entry of its own but something lies in it. */
+    /* A folder without an entry exists if any entry lies in it. */
     return entry &&
            (archive_is_folder(name) ? strncmp(entry->name, name, strlen(name)) == 0 : strcmp(entry->name, name) == 0);
 }

@@ -32,11 +32,11 @@ uint64_t tt_archive_size(const struct tt_archive *archive, size_t index);
 bool tt_archive_is_program(const struct tt_archive *archive, size_t index);
 /* How many files were in it twice, with the same content both times, which counts as one; and the first of their names. */
 size_t tt_archive_count_repeats(const struct tt_archive *archive, const char **first);
-/* Is there a file of this name; or, for a name that ends in '/', such a folder, with or without an entry of its own? */
+/* Returns true if the archive has the file `name`, or, if it ends in '/', the folder, even without an explicit entry. */
 bool tt_archive_has(const struct tt_archive *archive, const char *name);
 
-/* Streams one entry. The reader is valid until tt_archive_close_entry; one entry at a time. CRC errors and sizes that
- * are not what the table of contents said come as FORMAT from read. */
+/* Streams one entry. The reader is valid until tt_archive_close_entry; one entry at a time. Wrong CRCs and sizes that
+ * contradict the table of contents are FORMAT errors of read. */
 TUTTI_CHECKED enum tutti_err tt_archive_open_entry(struct tt_archive *archive, const char *name,
                                                    struct tt_byte_source *reader);
 void tt_archive_close_entry(struct tt_archive *archive);
@@ -46,8 +46,7 @@ void tt_archive_close_entry(struct tt_archive *archive);
  * executable in the archive stay so. Absolute, no slash at the end; borrowed; removed by tt_archive_free. */
 TUTTI_CHECKED enum tutti_err tt_archive_unpack(struct tt_archive *archive, const char **folder);
 
-/* What a ZIP archive and a folder have in common: how an archive is read, and its list of entries. Private to
- * src/archive. */
+/* Common to ZIP archives and folders: reading, and the list of entries. Private to src/fmu/archive. */
 
 enum {
     TUTTI_ARCHIVE_ENTRIES = 100000, /* most entries */

@@ -67,7 +67,6 @@ static enum tutti_err folder_archive_list_one(struct folder_walk *walk, int fold
                   : folder_archive_list(walk, fd, length + n + 1, place);
 }
 
-/* Lists what is in `fd`, and takes it. */
 static enum tutti_err folder_archive_list(struct folder_walk *walk, int fd, size_t length,
                                           const struct folder_level *outer)
 {

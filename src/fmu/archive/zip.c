@@ -26,7 +26,7 @@
 #define RATIO_MOST 250
 #define RATIO_FROM (32 * MIB)
 /* Bytes that reading the table of contents may take: enough for 100,000 entries with long names. Less for a small file,
- * whose table can only be small; some more than once, as a stored archive at the end makes libzip look twice. */
+ * whose table can only be small; bytes may be read twice, if a stored archive at the end makes libzip search again. */
 #define OPEN_BUDGET(size) ((size) < 9 * MIB ? 4 * (size) + MIB : 40 * MIB)
 
 enum { BUFFER = 64 * 1024 };
@@ -115,7 +115,7 @@ static const char *clean_name(const char *raw, char clean[TUTTI_ARCHIVE_NAME + 1
     return NULL;
 }
 
-/* What the permission bits of an entry say about it; 0 where the packer wrote none. */
+/* Returns the permission bits of an entry; 0 if the archiver wrote none. */
 static mode_t zip_entry_mode(zip_t *zip, zip_uint64_t index)
 {
     zip_uint8_t system = 0;
@@ -222,7 +222,6 @@ static void zip_close_entry(struct tt_archive *base)
     zip_fclose(((struct zip_archive *)base)->file);
 }
 
-/* Where unpacking is. */
 struct unpacking {
     struct zip_archive *archive;
     const char *folder;
@@ -239,8 +238,7 @@ static enum tutti_err fail_unpack(const struct unpacking *unpack, const char *na
                    tt_text_excerpt(name).text, unpack->archive->base.path, unpack->folder, strerror(errno));
 }
 
-/* Makes and opens the folder that the first `length` bytes of `name` are, one step at a time, so that no link is ever
- * followed. */
+/* Makes and opens the folder named by the first `length` bytes of `name`, step by step, without following links. */
 static enum tutti_err open_parent_folder(struct unpacking *unpack, const char *name, size_t length)
 {
     if (unpack->parent >= 0 && strlen(unpack->parent_name) == length && memcmp(unpack->parent_name, name, length) == 0)
@@ -288,7 +286,7 @@ static enum tutti_err zip_unpack_file(struct unpacking *unpack, const char *name
     int fd = openat(unpack->parent, slash ? slash + 1 : name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                     executable ? S_IRWXU : S_IRUSR | S_IWUSR);
     enum tutti_err err = fd < 0 ? fail_unpack(unpack, name) : copy_entry(unpack, fd, name);
-    if (fd >= 0 && close(fd) != 0 && err == TUTTI_OK) /* network file systems tell a full disk here */
+    if (fd >= 0 && close(fd) != 0 && err == TUTTI_OK) /* network file systems report a full disk here */
         err = fail_unpack(unpack, name);
     tt_archive_close_entry(&unpack->archive->base);
     return err;
@@ -379,8 +377,8 @@ enum tutti_err tt_zip_open(struct tt_archive **out, const char *path, int fd, of
     return zip_add_entries(archive);
 }
 
-/* A file as libzip wants it. libzip's own source would do, but leaves its descriptor open to child processes, hides
- * read errors, and reads without bound while it searches for the table of contents. */
+/* A file as a source for libzip. libzip's file source leaves its descriptor open to child processes, hides read errors,
+ * and reads without bound while it searches for the table of contents. */
 
 static zip_int64_t zip_source_read_some(struct tt_zip_source *file, void *data, zip_uint64_t length)
 {
@@ -502,7 +500,7 @@ static zip_int64_t zip_write_callback(void *context, void *data, zip_uint64_t si
     }
 }
 
-/* What is compressed already would only take time. */
+/* Returns true for compressed formats, for which compression only costs time. */
 static bool is_compressed(const char *name)
 {
     static const char *const endings[] = {".fmu", ".ssp", ".zip", ".png", ".jpg"};

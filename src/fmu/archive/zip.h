@@ -33,7 +33,7 @@ struct tt_zip_part {
     const char *data; /* `size` bytes; NULL: not from memory */
     size_t size;
     const char *path;           /* NULL: not from the disk */
-    struct tt_archive *archive; /* NULL: not from an archive; else its entry `index` */
+    struct tt_archive *archive; /* NULL: not from an archive; otherwise its entry `index` */
     size_t index;
 };
 

@@ -31,7 +31,7 @@ static bool is_library_entry(const char *entry, const char *platform, const char
     return true;
 }
 
-/* Is `name` (n characters) one of the names in a list like "linux64, win64"? */
+/* Returns true if `name` (n characters) is in a list like "linux64, win64". */
 static bool binary_is_listed(const struct tt_text *list, const char *name, size_t n)
 {
     for (const char *item = list->length ? list->text : ""; *item; item += strspn(item, ", ")) {
@@ -54,8 +54,8 @@ void tt_binary_list_platforms(const struct tt_archive *archive, struct tt_text *
     }
 }
 
-/* The message for an FMU without a library for us: which platforms there are. `other`: one of them would be run by a part of Tutti that is
- * not here; NULL: none. */
+/* The message for an FMU without a library for us: lists its platforms. `other`: one that a missing part of Tutti would
+ * run; NULL. */
 static enum tutti_err binary_fail_missing(const struct tt_archive *archive, const char *file, const char *identifier,
                                           const struct tt_binary_platform *other)
 {
@@ -259,7 +259,7 @@ static bool needed_is_file(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, R_OK) == 0;
 }
 
-/* FOLDER/NAME, if it is there; the caller's. Here and below, *failed: there is no memory to tell. */
+/* Returns FOLDER/NAME, which belongs to the caller; NULL if it does not exist. Here and below, *failed: memory is out. */
 static char *find_in_folder(const char *folder, size_t length, const char *name, bool *failed)
 {
     struct tt_text path = {0};

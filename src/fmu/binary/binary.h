@@ -20,8 +20,8 @@ struct tt_binary_entry {
     const char *keeper; /* as in struct tt_library */
 };
 
-/* Finds the library for this platform in an archive, or else for another one that a program of ours runs (binary.h); an error that says which
- * platforms there are if there is none. */
+/* Finds the library for this platform in an archive, otherwise one for a platform that a program of Tutti can run
+ * (binary.h). If there is none, the error lists the platforms that the archive has. */
 TUTTI_CHECKED enum tutti_err tt_binary_find(const struct tt_archive *archive, const char *file,
                                             const char *model_identifier, struct tt_binary_entry *found);
 
@@ -31,14 +31,13 @@ TUTTI_CHECKED enum tutti_err tt_binary_find(const struct tt_archive *archive, co
 TUTTI_CHECKED enum tutti_err tt_binary_load(struct tt_library **out, struct tt_archive *archive, const char *file,
                                             const struct tt_description *desc, enum tt_interface_kind kind,
                                             const struct tutti_log *log);
-/* Says what tt_binary_load would, as far as the files tell it, and runs nothing of the FMU. Only loading shows variables and
- * functions that other libraries lack, or have in other versions. */
+/* Predicts the outcome of tt_binary_load from the files, without running code of the FMU. Only loading detects
+ * variables and functions that other libraries lack or have in different versions. */
 TUTTI_CHECKED enum tutti_err tt_binary_inspect(struct tt_archive *archive, const char *file,
                                                const struct tt_description *desc, enum tt_interface_kind kind,
                                                const struct tutti_log *log);
 
-/* The libraries that a library needs, found as the loader would find them, but without loading any: nothing of
- * them runs. */
+/* Finds the libraries that a library needs, as the loader would, but without loading or running any of them. */
 
 enum { TUTTI_NEEDED_NAME = 256 };
 
@@ -58,8 +57,8 @@ TUTTI_CHECKED enum tutti_err tt_binary_each_needed(const char *path, void (*visi
 enum { TUTTI_MOST_FOLDERS = 4 };
 
 struct tt_binary_platform {
-    /* Names under binaries/, by preference, ended by NULL: FMI 3.0's name and FMI 1.0's and 2.0's; FMUs of either kind are seen with the
-     * other. */
+    /* Names under binaries/, by preference, ended by NULL: the name of FMI 3.0 and that of FMI 1.0 and 2.0; some FMUs
+     * use the name of the wrong version. */
     const char *folders[TUTTI_MOST_FOLDERS];
     const char *keeper;  /* the program; NULL: this process loads them */
     const char *package; /* of Debian, that has a compiler for it */

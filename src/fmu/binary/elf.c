@@ -79,7 +79,7 @@ static const void *elf_items_at(const struct elf_image *image, size_t at, size_t
     return at % _Alignof(ElfW(Sym)) == 0 || size == 1 ? image->bytes + at : NULL;
 }
 
-/* A table of the file, and the texts that it refers to, of which the last ends with a zero. */
+/* A table of the file, and the texts that it refers to, the last of which is terminated. */
 struct elf_table {
     const void *items;
     size_t count;
@@ -87,7 +87,7 @@ struct elf_table {
     size_t text_size;
 };
 
-/* The first table of a type, of which there is one; without items if it is not there, or not whole. */
+/* Finds the table of a type; without items if it is missing or truncated. */
 static struct elf_table elf_find_table(const struct elf_image *image, unsigned type, size_t item_size)
 {
     struct elf_table table = {0};

@@ -8,15 +8,15 @@
 
 #include "base/fail.h"
 
-/* LOAD, with words for people, if `path` is no shared library, is for another machine, or is cut short (mapping such a
- * file kills the process when the missing part is touched). `file` is the FMU, for the message. */
+/* Checks a shared library. LOAD if `path` is not a shared library, is for a different machine, or is truncated (mapping
+ * a truncated file kills the process when the missing part is accessed). `file` names the FMU in the message. */
 TUTTI_CHECKED enum tutti_err tt_elf_check(const char *path, const char *file);
 
-/* Visits the names of functions and variables that the library wants from others, and of those that it shows to others
- * (`is_defined`); none if it has no list of them that can be read. */
+/* Visits the names of functions and variables that the library imports, and of those that it exports (`is_defined`);
+ * none if its symbol table is unreadable. */
 void tt_elf_each_name(const char *path, void (*visit)(void *context, const char *name, bool is_defined), void *context);
 
-/* What the loader does with a text of the library: another library that it needs, its own name, folders to look into. */
+/* The loader's use of a text of the library: a library that it needs, its own name, folders to search. */
 enum tt_elf_entry { TUTTI_ELF_NEEDED, TUTTI_ELF_NAME, TUTTI_ELF_FOLDERS };
 
 /* Visits these, in the order of the file; none if they cannot be read. */

@@ -123,7 +123,7 @@ static void *library_find_symbol(const struct tt_library *library, const char *n
     return dlsym(library->handle, name);
 }
 
-/* Are all functions there that a run needs? */
+/* Checks that all functions that a run needs exist. */
 static enum tutti_err check_functions(const struct tt_library *library)
 {
     const struct tt_binding *binding = library->binding;
@@ -285,8 +285,8 @@ static void *standard_libraries(void)
     return handle ? handle : dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* A program that is not position-independent has stubs of functions whose address it takes, and they stand for the functions in
- * all libraries; they lead to what comes next under that name. */
+/* A program that is not position-independent has stubs of functions whose address it takes, and the stubs represent the
+ * functions in all libraries; a stub jumps to the next definition of the name. */
 static bool is_plt_stub(const void *address)
 {
     Dl_info info;
@@ -296,7 +296,7 @@ static bool is_plt_stub(const void *address)
     return ((const ElfW(Sym) *)entry)->st_shndx == SHN_UNDEF;
 }
 
-/* What comes after the program under a name: the libraries of LD_PRELOAD are the first there. */
+/* Returns the next definition of a name after the program; the libraries of LD_PRELOAD come first. */
 static const void *find_after_program(const char *name)
 {
     const struct link_map *map = NULL;
@@ -312,7 +312,7 @@ static const void *find_after_program(const char *name)
     return found;
 }
 
-/* The program has something else under a name of the standard libraries: a function of its own, or a copy of a variable. */
+/* Returns true if the program redefines a name of the standard libraries: as a function, or as a copy of a variable. */
 static bool library_is_replaced(void *standard, const char *name)
 {
     const void *usual = dlsym(standard, name), *found = usual ? dlsym(RTLD_DEFAULT, name) : NULL;

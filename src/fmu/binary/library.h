@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* library.h - an FMU's shared library in this process: opened with what lies beside it, its functions in a table. Knows neither archives nor
- * files of descriptions (binary/binary.h does): a keeper (src/keeper/), which is told what library it is, opens it by this, too. */
+/* library.h - an FMU's shared library in this process, with a table of its functions. Independent of archives and
+ * descriptions (binary/binary.h handles these): the fork server (src/fmu/fork_server/), which receives the library's
+ * path, opens the library by this module, too. */
 #ifndef TT_FMU_BINARY_LIBRARY_H
 #define TT_FMU_BINARY_LIBRARY_H
 
@@ -18,7 +19,7 @@ struct tt_binding; /* binding.h */
 
 enum { TUTTI_MOST_NEIGHBOURS = 32 };
 
-/* Is an instance that was reset as good as a new one? Only a trial tells (apps/api/reset.h). */
+/* Whether a reset instance is equal to a new one, which only a trial can show (apps/api/reset.h). */
 enum tt_library_resets { TUTTI_RESETS_UNTRIED, TUTTI_RESETS_WELL, TUTTI_RESETS_BADLY };
 
 struct tt_instance;
@@ -41,39 +42,40 @@ struct tt_library {
     char *resources;      /* absolute path of its resources folder, with a slash at its end */
     bool has_resources;   /* that folder exists */
     atomic_int instances; /* alive now */
-    bool is_mixed;        /* its calls may reach functions of the program in place of its own: library.h */
+    bool is_mixed;        /* its calls may reach functions of the program instead of its own: library.h */
     atomic_bool fatal;    /* an instance was Fatal: nothing is called any more, nor unloaded */
     uint32_t *narrow;     /* references of its Float32 variables, sorted; NULL: it has none */
     size_t narrow_count;
     enum tt_library_resets resets;
-    bool keeps;               /* instances that end well become idle, and are used again ... */
-    struct tt_instance *idle; /* ... and are these: used again also where they are known to reset well (instance.c) */
+    bool keeps;               /* instances that ended without errors become idle and are reused */
+    struct tt_instance *idle; /* the idle instances; also reused where they are known to reset well (instance.c) */
 };
 
-/* Gives a library whose description and interface are known its binding, and room for functions. */
+/* Sets the binding of a library whose description and interface are known, and allocates its function table. */
 TUTTI_CHECKED enum tutti_err tt_library_bind(struct tt_library *library);
 /* Opens the file library->path. Functions that a run cannot do without and that are missing are all named in the error; optional ones that the
  * description claims are warned of, and the capability is taken back. */
 TUTTI_CHECKED enum tutti_err tt_library_open(struct tt_library *library, const struct tutti_log *log);
-/* The last part of it, for a library whose functions are known in another way. */
+/* The last part of loading, for a library whose functions were found differently. */
 TUTTI_CHECKED enum tutti_err tt_library_check(struct tt_library *library, const struct tutti_log *log);
 /* The error for a library that it needs and that is not found; is_nameless: it is beside it, but has another name inside. */
 enum tutti_err tt_library_fail_missing(const struct tt_library *library, const char *missing, bool is_nameless);
-/* Is it the reference of a Float32 variable? Only FMI 3.0 has them, and there a reference has one type. */
+/* Returns true for the reference of a Float32 variable. Only FMI 3.0 has them; there a reference has one type. */
 bool tt_library_is_narrow(const struct tt_library *library, uint32_t reference);
 void tt_library_free(struct tt_library *library);
 
-/* Whose functions the code of an FMU calls.
+/* Which definitions the code of an FMU calls.
  *
- * Many FMUs bring libraries that this process has, too (SUNDIALS, LAPACK, expat), in other versions and under the same names. As
- * the loader looks for a name, the libraries of the program come first, and the FMU's code calls functions that do not fit
- * it. With RTLD_DEEPBIND the FMU's own come first. In the other direction nothing is to be done: RTLD_LOCAL hides the names
- * of an FMU from all others. */
+ * Many FMUs contain libraries that this process uses, too (SUNDIALS, LAPACK, expat), in different versions with equal
+ * names. The loader searches the program's libraries first, so that the FMU would call incompatible functions. With
+ * RTLD_DEEPBIND the FMU's libraries are searched first. The opposite direction needs no action: RTLD_LOCAL hides the
+ * names of an FMU from the program and all other FMUs. */
 
 struct tt_library_scope {
-    int mode;       /* for dlopen: RTLD_DEEPBIND, or 0 where that would do harm ... */
-    char cause[64]; /* ... because this name stands for something else in the program than in the C and C++ libraries:
-                     * "malloc" under a sanitizer, "_ZSt4cout" in a program that has a copy of std::cout; else empty */
+    int mode; /* mode for dlopen: RTLD_DEEPBIND, or 0 where that would do harm */
+    /* the reason for mode 0: a name that the program defines differently from the C and C++ libraries, "malloc" under a
+     * sanitizer or "_ZSt4cout" in a program that has a copy of std::cout; otherwise empty */
+    char cause[64];
 };
 
 /* How to load the library at `path`. With RTLD_DEEPBIND, names of the C and C++ libraries reach these, even if the program

@@ -26,8 +26,8 @@
 
 enum { MOST_SECONDS = 600, LONGEST_COMPLAINT = 100000 };
 
-/* One compilation, in a folder of its own: sources/ and binaries/ as in the FMU; fmi/, our headers; tmp/ for the compiler; objects and
- * libraries beside them. */
+/* One compilation, in a separate folder: sources/ and binaries/ as in the FMU; fmi/, our headers; tmp/ for the
+ * compiler; objects and libraries beside them. */
 struct compile_work {
     const struct tt_fmu *fmu;
     const struct tt_compile_fmu_options *options;
@@ -35,7 +35,7 @@ struct compile_work {
     struct tt_tempdir *folder;
     const char *path; /* of the folder */
     const char *platform;
-    bool is_foreign;                    /* it is not this one */
+    bool is_foreign;                    /* `platform` is not the platform of this process */
     bool brings_headers, has_libraries; /* the FMU */
     double end;
 };
@@ -128,7 +128,7 @@ static enum tutti_err compile_fmu_unpack(struct compile_work *work)
 
 /* ---- command lines ---- */
 
-/* NULL is for want of memory, which is told when the line is used. */
+/* A NULL argument means that memory is out, which is reported when the line is used. */
 static void add_argument(struct tt_vector *line, bool *failed, const char *word)
 {
     const char **slot = word ? tt_vector_push(line, sizeof *slot) : NULL;
@@ -143,7 +143,7 @@ static void add_arguments(struct tt_vector *line, bool *failed, const struct tt_
         add_argument(line, failed, ((const char *const *)words->items)[i]);
 }
 
-/* The first line that tells of an error; else the first line. */
+/* Returns the first line that reports an error, otherwise the first line. */
 static const char *find_error_line(const char *text)
 {
     static const char *const signs[] = {"error:", "undefined reference", "cannot find", "multiple definition"};
@@ -174,7 +174,7 @@ static struct shown_line log_command(const char *line)
     return shown;
 }
 
-/* The first error is the message; what follows it goes to those who want it. */
+/* Makes a message of the first error; the following lines go to `words` if requested. */
 static enum tutti_err compile_fmu_fail(const struct compile_work *work, const char *what, const struct tt_text *said)
 {
     struct tt_text *words = work->options->words;
@@ -185,7 +185,7 @@ static enum tutti_err compile_fmu_fail(const struct compile_work *work, const ch
     return tt_fail(TUTTI_ERR_LOAD, "%s: %s: %s", work->fmu->path, what, log_command(first).text);
 }
 
-/* Frees the line. `what` says what has failed, if it does. */
+/* Runs a tool and frees the line. `what` describes the failed action in the message. */
 static enum tutti_err compile_fmu_run_tool(struct compile_work *work, struct tt_vector *line, bool failed,
                                            const char *what)
 {
@@ -259,7 +259,7 @@ static enum tutti_err link_objects(struct compile_work *work, const struct tt_re
     add_argument(&line, &failed, compiler_name(work));
     add_argument(&line, &failed, "-shared");
     add_sanitize_options(work, &line, &failed);
-    if (!work->options->sanitize) /* whose functions are the program's */
+    if (!work->options->sanitize) /* the sanitizer's functions come from the program */
         add_argument(&line, &failed, "-Wl,-z,defs");
     add_argument(&line, &failed, "-o");
     add_argument(&line, &failed, library);
@@ -322,7 +322,7 @@ static enum tutti_err make_library(struct compile_work *work, const struct tt_re
 
 /* ---- the FMU ---- */
 
-/* Is it a library that takes the place of one that was made? */
+/* Returns true if the entry is a library that a compiled library replaces. */
 static bool compile_fmu_is_replaced(struct compile_work *work, const char *name)
 {
     const struct tt_recipe_build *const *builds = work->recipe.builds.items;
@@ -365,7 +365,7 @@ static enum tutti_err write_fmu(struct compile_work *work, const char *out)
 
 /* ---- the platform ---- */
 
-/* What libraries of a platform are for: e_machine of ELF, and whether they have 64 bits. */
+/* The e_machine and word size in ELF for each platform. */
 static const struct {
     const char *platform;
     uint16_t machine;
@@ -403,7 +403,7 @@ static enum tutti_err compile_fmu_choose_platform(struct compile_work *work)
     return TUTTI_ERR_ARGUMENT;
 }
 
-/* A compiler for another machine must not make what passes for a library of this one. */
+/* Checks that the compiler did not make a library for a different machine than the platform's. */
 static enum tutti_err check_machine(struct compile_work *work, const struct tt_recipe_build *build)
 {
     Elf64_Ehdr header; /* as of 32 bits up to e_machine */
@@ -463,8 +463,8 @@ enum tutti_err tt_compile_fmu(const struct tt_fmu *fmu, const char *out, const s
 /* fmu/api2.h and fmu/api3.h as they are: made by the build (src/CMakeLists.txt). */
 extern const char tt_compile_fmu_api2[], tt_compile_fmu_api3[];
 
-/* What follows from the list of functions, with V for the version. A shared library has no prefix before the names of its functions,
- * whatever the sources say. */
+/* Macros that follow from the list of functions, with V for the version. A shared library has no prefix before the
+ * names of its functions, whatever the sources define. */
 static const char types_of_functions[] = "#ifndef TUTTI_FMIV_FUNCTION_TYPES\n"
                                          "#define TUTTI_FMIV_FUNCTION_TYPES\n"
                                          "#include \"%s\"\n"
@@ -536,7 +536,7 @@ enum tutti_err tt_compile_fmu_write_headers(int fmi, const char *folder)
     return err;
 }
 
-/* FMUs whose library is made when it is missing, once for the same content. */
+/* FMUs without a library: it is compiled once per content. */
 
 enum { COMPILER_DIGITS = 16 };
 
@@ -589,7 +589,7 @@ static enum tutti_err compile_fmu_hash(const struct tt_fmu *fmu, char digits[2 *
     return TUTTI_OK;
 }
 
-/* What the compiler says of itself, with its version; empty: it cannot be started. */
+/* Queries the compiler's name and version; empty if it cannot be started. */
 static enum tutti_err query_compiler_version(struct tt_text *says)
 {
     const char *const words[] = {TUTTI_COMPILER, "--version", NULL};
@@ -608,7 +608,6 @@ static enum tutti_err query_compiler_version(struct tt_text *says)
     return says->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-/* ... in few digits. */
 static enum tutti_err hash_compiler(char digits[COMPILER_DIGITS + 1])
 {
     unsigned char result[crypto_hash_sha256_BYTES];
@@ -623,7 +622,8 @@ static enum tutti_err hash_compiler(char digits[COMPILER_DIGITS + 1])
     return err;
 }
 
-/* Without a compiler: what any one made of the same content, the first by its name. Appends "/NAME"; false: there is none. */
+/* Without a compiler: finds the first library that any compiler made of this content. Appends "/NAME"; false if there
+ * is none. */
 static bool compile_fmu_find_cached(struct tt_text *folder, const char *content)
 {
     struct tt_text first = {0};

@@ -15,17 +15,17 @@
 
 struct tt_compile_fmu_options {
     const char *compiler;  /* NULL: cc */
-    const char *platform;  /* that the compiler makes libraries for, as in binaries/PLATFORM; NULL: this one */
+    const char *platform;  /* target platform of the compiler, as in binaries/PLATFORM; NULL: this platform */
     bool sanitize;         /* with checks of addresses and undefined behaviour */
     double seconds;        /* that all may take; 0: 600 */
-    struct tt_text *words; /* what the compiler says after its first error, as lines; NULL: not wanted */
+    struct tt_text *words; /* receives the compiler's output after its first error, as lines; NULL: not needed */
     const struct tutti_log *log;
 };
 
-/* Writes the FMU `out`: what `fmu` has, with libraries that were made from its sources in place of those for the platform. The compiler
- * is confined (child.h). ARGUMENT for a platform whose libraries are no shared objects of Linux; LOAD if the compiler makes some for another
- * machine. No code of the FMU runs. LOAD, with the compiler's first error, if the sources do not compile; as
- * tt_recipe_read; as tt_compile_process_run. */
+/* Writes the FMU `out`: the content of `fmu`, with libraries compiled from its sources in place of those for the
+ * platform. The compiler is confined (child.h). ARGUMENT for a platform whose libraries are not shared objects of
+ * Linux; LOAD if the compiler targets a different machine. No code of the FMU runs. LOAD, with the compiler's first
+ * error, if the sources do not compile; otherwise as tt_recipe_read and tt_compile_process_run. */
 TUTTI_CHECKED enum tutti_err tt_compile_fmu(const struct tt_fmu *fmu, const char *out,
                                             const struct tt_compile_fmu_options *options);
 
@@ -36,7 +36,7 @@ TUTTI_CHECKED enum tutti_err tt_compile_fmu_if_missing(const struct tt_fmu *fmu,
 
 /* The headers of FMI that sources include: made of fmu/api2.h and fmu/api3.h, under the names that the standard gives them. */
 
-/* Is this the file name of one of them, for the version 2 or 3 of FMI? */
+/* Returns true if this is the file name of an FMI header for the version 2 or 3 of FMI. */
 bool tt_compile_fmu_has_header(int fmi, const char *name);
 /* Writes them all to a folder. IO. */
 TUTTI_CHECKED enum tutti_err tt_compile_fmu_write_headers(int fmi, const char *folder);

@@ -20,7 +20,7 @@
 
 enum { LARGEST_OUTPUT = 4 << 20 };
 
-/* What the thread gets that starts it, and what comes of it. */
+/* Arguments and result of the thread that starts the process. */
 struct compile_errand {
     const struct tt_compile_process *child;
     struct tt_policy policy;
@@ -58,7 +58,7 @@ static int compile_process_spawn(const struct tt_compile_process *child, char *c
     return error;
 }
 
-/* What it says, until it has closed its streams; false: it takes too long, or says too much. */
+/* Reads its output until it has closed its streams; false if it takes too long or writes too much. */
 static bool compile_process_read_output(int fd, struct tt_text *out, double end)
 {
     char bytes[16384];
@@ -139,7 +139,7 @@ static void *compile_process_thread(void *context)
 
 /* ---- */
 
-/* What may be run, of a folder PREFIX/bin, and what is beside it. */
+/* Permits running the programs of a folder PREFIX/bin, and reading the files beside it. */
 static enum tutti_err allow_compiler_folder(struct tt_policy *policy, char *folder)
 {
     static const char *const beside[] = {"lib", "lib64", "libexec", "include"};
@@ -157,7 +157,7 @@ static enum tutti_err allow_compiler_folder(struct tt_policy *policy, char *fold
     return err;
 }
 
-/* A program that is named by its path may lie outside of the system's folders. */
+/* A program that is named by its path may lie outside the system's folders. */
 static enum tutti_err allow_compiler(struct tt_policy *policy, const char *program)
 {
     char *real = strchr(program, '/') ? realpath(program, NULL) : NULL;

@@ -16,8 +16,8 @@ struct tt_compile_process {
     double seconds;           /* that it may take */
 };
 
-/* Runs it to its end. *out is what it says, on either stream; *good whether it ended well. IO: it cannot be started; LIMIT: it took too
- * long, or said too much. */
+/* Runs a program to its end. *out is its output on both streams; *good is true if it succeeded. IO: it cannot be
+ * started; LIMIT: it took too long or wrote too much. */
 TUTTI_CHECKED enum tutti_err tt_compile_process_run(const struct tt_compile_process *child, struct tt_text *out,
                                                     bool *good);
 

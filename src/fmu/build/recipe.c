@@ -7,11 +7,10 @@
 #include "base/xml.h"
 #include "fmu/binary/binary.h"
 
-/* Where the reader is. */
 struct recipe_reading {
     struct tt_recipe *recipe;
     const struct tt_fmu *fmu;
-    const char *platform;          /* NULL: this one */
+    const char *platform;          /* NULL: this platform */
     struct tt_recipe_build *build; /* NULL: none, or one for other platforms */
     struct tt_recipe_set *set;
     int depth;
@@ -174,7 +173,6 @@ static enum tutti_err recipe_start_fmi2(void *context, struct tt_xml *xml, const
 
 /* ---- FMI 3.0 ---- */
 
-/* "C99", "C++11". */
 static enum tutti_err read_language(struct recipe_reading *reading, struct tt_xml *xml, const char *language)
 {
     struct tt_text text = {0};
@@ -195,7 +193,7 @@ static enum tutti_err read_language(struct recipe_reading *reading, struct tt_xm
     return set->standard ? TUTTI_OK : tt_fail_memory();
 }
 
-/* Options that tell how code is made, and neither read nor write other files nor start other programs. */
+/* Options that affect code generation only: they do not read or write other files or start other programs. */
 static bool recipe_is_harmless(const char *option, size_t n)
 {
     static const char *const begin[] = {
@@ -250,7 +248,7 @@ static enum tutti_err add_definition(struct recipe_reading *reading, struct tt_x
         return tt_xml_fail(xml, TUTTI_ERR_FORMAT, "'%s' cannot be the name of a preprocessor definition",
                            tt_text_excerpt(name ? name : "").text);
     if (optional && (strcmp(optional, "true") == 0 || strcmp(optional, "1") == 0))
-        return TUTTI_OK; /* it is for those who want it */
+        return TUTTI_OK; /* it is for callers that request it */
     tt_text_printf(&text, "-D%s%s%s", name, value ? "=" : "", value ? value : "");
     enum tutti_err err = text.failed
                              ? tt_fail_memory()
@@ -268,7 +266,7 @@ static enum tutti_err recipe_add_library(struct recipe_reading *reading, struct 
     return recipe_add_text(reading->recipe, &reading->build->libraries, name, strlen(name));
 }
 
-/* Is `platform` (NULL: it is not told) that of the libraries? */
+/* Returns true if `platform` (NULL: unspecified) is that of the libraries. */
 static bool recipe_is_for(const struct recipe_reading *reading, const char *platform)
 {
     const char *const *ours = tt_binary_platforms()->folders;
@@ -336,7 +334,7 @@ static enum tutti_err recipe_read_entry(struct recipe_reading *reading, const ch
     return err;
 }
 
-/* FMI 2.0 without a list: the file all.c, which includes the others, or else all that are right in sources/. */
+/* FMI 2.0 without a list: the file all.c, which includes the rest; without it, all suitable files in sources/. */
 static enum tutti_err recipe_add_all_sources(struct tt_recipe *recipe, const struct tt_archive *archive,
                                              struct tt_recipe_set *set)
 {

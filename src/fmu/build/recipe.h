@@ -30,11 +30,11 @@ struct tt_recipe {
     struct tt_arena arena;
 };
 
-/* UNSUPPORTED where there are no sources, or they are in a language that is not known; FORMAT, with file and line. */
-/* `platform`: that libraries are for; NULL: this one. */
+/* Reads the recipe. UNSUPPORTED without sources, or with sources in an unknown language; FORMAT, with file and line. */
+/* `platform`: the target of the libraries; NULL: this platform. */
 TUTTI_CHECKED enum tutti_err tt_recipe_read(struct tt_recipe *recipe, const struct tt_fmu *fmu, const char *platform);
 void tt_recipe_fini(struct tt_recipe *recipe);
-/* Is it C++, by its name? */
+/* Returns true if the name of the source is that of a C++ file. */
 bool tt_recipe_is_cpp(const char *source);
 
 #endif

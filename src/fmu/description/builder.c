@@ -55,7 +55,7 @@ void tt_builder_set_subject(struct tt_builder *build, const char *what, const ch
     build->line = tt_xml_line(build->xml);
 }
 
-/* The attributes' names are few and known: length and three characters tell nearly all of them apart. */
+/* The set of attribute names is fixed and small: length and three characters distinguish nearly all of them. */
 static unsigned builder_slot_of(const char *name, size_t length)
 {
     unsigned hash = (unsigned)length * 7u + (unsigned char)name[0] * 31u + (unsigned char)name[length / 2] * 17u +
@@ -216,9 +216,9 @@ void tt_builder_fini(struct tt_builder *build)
     tt_text_fini(&build->text);
 }
 
-/* Texts of attributes become values. What cannot be read is reported and then as good as absent. */
+/* Converts texts of attributes to values. An unreadable value is reported and then treated as absent. */
 
-enum quality { GOOD, ODD /* not as the standard wants it, but clear */, BAD };
+enum quality { GOOD, ODD /* violates the standard, but is unambiguous */, BAD };
 
 static bool builder_is_space(char c)
 {

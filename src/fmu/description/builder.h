@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* builder.h - what the readers of the three FMI versions share while a description is made. Private to desc*.c.
+/* builder.h - the common part of the readers of the three FMI versions. Private to src/fmu/description.
  *
- * A version is a tree of elements (struct tt_builder_element), each with what to do where it starts and ends. Before `start`
- * is called, the attributes lie in the builder by their ids; `start` takes those that it knows with tt_builder_take_attribute(),
- * and what remains is reported as unknown. So there is one pass over the attributes and no list of allowed ones
- * besides the code that reads them. */
+ * A version is a tree of elements (struct tt_builder_element), each with actions for its start and end. Before `start`
+ * is called, the attributes lie in the builder by their ids; `start` takes the attributes it handles with
+ * tt_builder_take_attribute(); the remaining ones are reported as unknown. So the attributes are passed once, and the
+ * code that reads them is the only list of allowed attributes. */
 #ifndef TT_FMU_DESCRIPTION_BUILDER_H
 #define TT_FMU_DESCRIPTION_BUILDER_H
 
@@ -72,7 +72,7 @@ struct tt_builder_element {
     enum tutti_err (*start)(struct tt_builder *build, int tag); /* NULL: its attributes mean nothing to us */
     enum tutti_err (*end)(struct tt_builder *build);            /* NULL: nothing to do */
     const struct tt_builder_element *children;                  /* the last has no name; NULL: none */
-    int tag;                                                    /* handed to start: the type, the list, ... */
+    int tag;                                                    /* passed to start: the type, the list, ... */
     bool foreign;                                               /* what is inside is the business of some other tool */
 };
 
@@ -108,7 +108,7 @@ struct tt_builder {
     struct tt_builder_element document, root[2]; /* the root's children are those of the version that it names */
     const struct tt_builder_element *stack[TUTTI_XML_DEPTH + 1];
     unsigned depth; /* known elements that are open */
-    unsigned skip;  /* unknown ones inside of them */
+    unsigned skip;  /* depth of unknown elements inside the current one */
 
     uint8_t ids[512];               /* hash of an attribute's name -> id, see builder.c */
     const char *values[ATTR_COUNT]; /* of the present element's attributes; NULL: absent or taken */
@@ -168,7 +168,7 @@ bool tt_builder_read_word(struct tt_builder *build, enum tt_builder_attribute id
 void tt_builder_read_flag(struct tt_builder *build, enum tt_builder_attribute id, uint32_t *flags, uint32_t flag);
 /* The name of an attribute. */
 const char *tt_builder_attribute_name(enum tt_builder_attribute id);
-/* Numbers with white space between, into build->words; false if one is no uint32. */
+/* Parses numbers separated by white space into build->words; false if one is not a uint32. */
 TUTTI_CHECKED enum tutti_err tt_builder_read_numbers(struct tt_builder *build, const char *text, bool *good);
 /* The start values of var from the text of a `start` attribute. */
 TUTTI_CHECKED enum tutti_err tt_builder_read_start(struct tt_builder *build, struct tt_var *var, const char *text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* description.h - what a modelDescription.xml says, in one form for FMI 1.0, 2.0 and 3.0.
+/* description.h - the content of a modelDescription.xml, in one form for FMI 1.0, 2.0 and 3.0.
  *
- * Read-only once it is made; everything lives in one arena and goes with tt_description_free(). Text attributes that are
- * absent are NULL; indices that are absent are TUTTI_NONE. */
+ * Read-only once it is made; everything lives in one arena and is released by tt_description_free(). Text attributes
+ * that are absent are NULL; indices that are absent are TUTTI_NONE. */
 #ifndef TT_FMU_DESCRIPTION_DESCRIPTION_H
 #define TT_FMU_DESCRIPTION_DESCRIPTION_H
 
@@ -23,7 +23,7 @@ enum tt_interface_kind { TUTTI_CS, TUTTI_ME, TUTTI_SE, TUTTI_INTERFACE_COUNT };
 /* Capability flags of an interface, the same word for all versions. */
 enum {
     TUTTI_CAN_STATE = 1u << 0,                     /* get, set and free the FMU state */
-    TUTTI_CAN_SERIALIZE = 1u << 1,                 /* ... and turn it into bytes */
+    TUTTI_CAN_SERIALIZE = 1u << 1,                 /* and serialise it */
     TUTTI_CAN_DIRECTIONAL = 1u << 2,               /* directional derivatives */
     TUTTI_CAN_ADJOINT = 1u << 3,                   /* adjoint derivatives (3.0) */
     TUTTI_CAN_INPUT_DERIVATIVES = 1u << 4,         /* canInterpolateInputs (1.0, 2.0) */
@@ -133,7 +133,7 @@ struct tt_dimension {
     uint32_t variable; /* index of the structural parameter (or constant) that holds the extent */
 };
 
-/* What only a few variables of FMI 3.0 have. */
+/* Attributes that only some variables of FMI 3.0 have. */
 struct tt_var_more {
     const uint32_t *clocks;       /* clock_count indices into desc.vars */
     const struct tt_clock *clock; /* CLOCK only: own over the declared type's */
@@ -239,25 +239,25 @@ struct tt_description {
     struct tt_map names; /* of variables and aliases -> index */
 };
 
-/* Reads a description. `file` is its name in messages ("ball.fmu/modelDescription.xml"). Everything odd but usable goes
- * to `findings` (may be NULL) and reading goes on with the most sensible meaning; TUTTI_ERR_FORMAT, with file and line,
- * where there is none; TUTTI_ERR_LIMIT beyond the bounds in xml.h and builder.h. */
+/* Reads a description. `file` is its name in messages ("ball.fmu/modelDescription.xml"). Everything odd but usable is
+ * reported to `findings` (may be NULL) and read with its most plausible meaning; otherwise TUTTI_ERR_FORMAT, with file
+ * and line; TUTTI_ERR_LIMIT beyond the bounds in xml.h and builder.h. */
 TUTTI_CHECKED enum tutti_err tt_description_read(struct tt_description **out, const char *file,
                                                  struct tt_byte_source *reader, struct tt_findings *findings);
 void tt_description_free(struct tt_description *desc);
 
 /* Index of a variable by its name or an alias of it, or TUTTI_NONE. */
 uint32_t tt_description_find(const struct tt_description *desc, const char *name);
-/* ... the first `length` bytes of `name`. */
+/* Finds a variable by the first `length` bytes of `name`. */
 uint32_t tt_description_find_n(const struct tt_description *desc, const char *name, size_t length);
 /* The name in desc nearest to `name`, for messages, or NULL. */
 const char *tt_description_nearest(const struct tt_description *desc, const char *name);
 /* Elements of a variable at the start sizes of its dimensions (1 for a scalar); UINT64_MAX if that does not fit. */
 uint64_t tt_description_var_size(const struct tt_var *var);
-/* Can it be given anew inside of a step of Co-Simulation (FMI 3.0's intermediate update)? A continuous input of
- * Float64 or Float32 with intermediateUpdate. */
+/* Returns true if the variable can be set inside a step of Co-Simulation (FMI 3.0's intermediate update): a continuous
+ * input of Float64 or Float32 with intermediateUpdate. */
 bool tt_description_var_moves(const struct tt_var *var);
-/* The words of FMI 2.0 and 3.0 by their enums, ended by NULL; and "continuous", "input", "exact", ... for any value. Static. */
+/* The keywords of FMI 2.0 and 3.0 by their enums, ended by NULL; "continuous", "input", "exact" for any value. Static. */
 extern const char *const tt_description_causality_words[],
     *const tt_description_variability_words[], *const tt_description_initial_words[], *const tt_interval_words[];
 const char *tt_description_causality_name(enum tt_causality causality);
@@ -265,10 +265,9 @@ const char *tt_description_variability_name(enum tt_variability variability);
 const char *tt_description_initial_name(enum tt_initial initial);
 const char *tt_description_interval_name(enum tt_interval interval);
 
-/* Everything that a description can have wrong with itself and the reader need not know: names, units, combinations,
- * starts, bounds, structure. Reports to `findings`. References that lead nowhere, unreadable values and lists that do
- * not fit each other were reported by the reader already. No more than some dozens of a kind are reported one by one;
- * the others are counted and summed up in a line. */
+/* Checks a description for faults that the reader ignores: names, units, combinations, starts, bounds, structure.
+ * Reports to `findings`. The reader itself has reported dangling references, unreadable values and inconsistent lists.
+ * At most some dozens of findings of a kind are reported one by one; a final line counts the remaining ones. */
 TUTTI_CHECKED enum tutti_err tt_description_check(struct tt_description *desc, const char *file,
                                                   struct tt_findings *findings);
 

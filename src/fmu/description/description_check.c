@@ -10,13 +10,13 @@
 #include "fmu/description/description.h"
 #include "base/limited_findings.h"
 
-/* What is known of a variable from other places in the file. */
+/* Roles of a variable that other parts of the file define. */
 enum {
     ROLE_STATE = 1 << 0,          /* the derivative of some variable is listed */
     ROLE_DERIVATIVE = 1 << 1,     /* it is listed among the derivatives */
-    ROLE_OUTPUT = 1 << 2,         /* ... the outputs */
-    ROLE_INITIAL = 1 << 3,        /* ... the initial unknowns */
-    ROLE_DIFFERENTIATED = 1 << 4, /* some variable says that it is its derivative */
+    ROLE_OUTPUT = 1 << 2,         /* listed among the outputs */
+    ROLE_INITIAL = 1 << 3,        /* listed among the initial unknowns */
+    ROLE_DIFFERENTIATED = 1 << 4, /* a variable declares itself the derivative of this variable */
 };
 
 struct description_checking {
@@ -51,7 +51,8 @@ static void check_warning(struct description_checking *check, const struct tt_va
 enum { E = 1 << TUTTI_EXACT, A = 1 << TUTTI_APPROX, C = 1 << TUTTI_CALCULATED, NO_INITIAL = 1 << TUTTI_INITIAL_NONE };
 
 /* clang-format off */
-/* The tables of 2.0 (section 2.2.7) and 3.0 (2.4.7.5): which `initial` a combination may have; 0 is no combination. */
+/* The tables of 2.0 (section 2.2.7) and 3.0 (2.4.7.5): the permitted values of `initial`; 0 marks a forbidden
+ * combination. */
 static const uint8_t allowed[TUTTI_INDEPENDENT + 1][TUTTI_CONSTANT + 1] = {
     /*                              continuous  discrete    tunable fixed  constant */
     [TUTTI_LOCAL] =                {E | A | C,  E | A | C,  A | C,  A | C, E},
@@ -461,7 +462,7 @@ static void check_aliases2(struct description_checking *check, const struct refe
     }
 }
 
-/* 1.0: the file says which ones are aliases; one of them must be the variable itself. */
+/* 1.0: the file marks aliases; one variable of each group must be the variable itself. */
 static void check_aliases1(struct description_checking *check, const struct reference_entry *entries, uint32_t count)
 {
     const struct tt_var *vars = check->desc->vars, *base = NULL;

@@ -25,7 +25,7 @@ enum tutti_err tt_elements_unit_index(struct tt_builder *build, const char *name
     return tt_map_add(&build->unit_names, unit->name, *index, NULL);
 }
 
-/* A unit defined twice gets an entry of its own, which no name leads to, so that the first one stays as it is. */
+/* A unit defined twice gets a separate entry without a name, so that the first definition stays unchanged. */
 static enum tutti_err elements_add_repeated_unit(struct tt_builder *build, const char *name, unsigned first_line)
 {
     enum tutti_err err;
@@ -94,8 +94,8 @@ uint32_t tt_elements_find_display(struct tt_builder *build, uint32_t unit, const
     return found == TUTTI_MAP_NONE ? TUTTI_NONE : (uint32_t)found;
 }
 
-/* tag: the attribute with the name. 1.0 says `gain` where 2.0 and 3.0 say `factor`; its schema describes it the other
- * way round, but the text of the standard and the tools mean the same by both (57.3 for degrees of rad). */
+/* tag: the attribute with the name. 1.0 uses `gain` where 2.0 and 3.0 use `factor`; its schema describes the inverse,
+ * but the text of the standard and the tools give both one meaning (57.3 for degrees of rad). */
 enum tutti_err tt_elements_display_unit(struct tt_builder *build, int tag)
 {
     enum tutti_err err;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* layer.h - a layered standard that an FMU says it follows: extra/NAME/fmi-ls-manifest.xml (FMI 3.0.2, 2.6.2), as of fmi-ls-bus,
- * fmi-ls-xcp and fmi-ls-struct. */
+/* layer.h - a layered standard that an FMU declares to follow: extra/NAME/fmi-ls-manifest.xml (FMI 3.0.2, 2.6.2), as of
+ * fmi-ls-bus, fmi-ls-xcp and fmi-ls-struct. */
 #ifndef TT_FMU_DESCRIPTION_LAYER_H
 #define TT_FMU_DESCRIPTION_LAYER_H
 
@@ -13,7 +13,7 @@ struct tt_layer {
     const char *name, *version, *description; /* NULL: it does not say */
     bool bus_simulation;                      /* fmi-ls-bus: isBusSimulationFMU */
     const char
-        *meaning; /* in a few words what a layered standard that Tutti knows is for; NULL: it is not known. Static */
+        *meaning; /* the purpose of a layered standard that Tutti supports, in a few words; NULL: unsupported. Static */
 };
 
 /* A bus whose operations fmi-ls-bus defines (Network Abstraction, low cut). */
@@ -26,10 +26,11 @@ struct tt_bus {
 /* The bus that a Binary variable of this media type (fmi-ls-bus 1.x, table of MIME types) belongs to; NULL: none. Static. */
 const struct tt_bus *tt_layer_find_bus(const char *mime_type);
 
-/* The buses of a description's variables, each once, in an order of their own; after `last` (NULL: the first one). NULL: no more. */
+/* Returns the buses of a description's variables one by one, in an arbitrary order: the bus after `last` (NULL: the
+ * first bus). NULL at the end. */
 const struct tt_bus *tt_layer_next_bus(const struct tt_description *desc, const struct tt_bus *last);
 
-/* Is this entry of an FMU's archive such a manifest? */
+/* Returns true if the entry of an FMU's archive is such a manifest. */
 bool tt_layer_is_manifest(const char *entry);
 /* Reads a manifest; texts go to the arena. FORMAT where it is none: with file and line. */
 TUTTI_CHECKED enum tutti_err tt_layer_read(struct tt_layer *layer, const char *file, struct tt_byte_source *reader,

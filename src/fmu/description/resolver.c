@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Once everything is read: names and references become indices. What leads nowhere is reported and dropped. */
+/* Runs when the file is read: resolves names and references to indices. Unresolved ones are reported and dropped. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,7 +267,7 @@ static enum tutti_err resolve_names(struct tt_builder *build)
     for (uint32_t i = 0; i < build->whole->unknowns[LIST_OUTPUTS].count; i++) {
         struct tt_unknown *output = &outputs[i];
         while (next < n && names[next].output < output->variable)
-            next++; /* of a variable that is no output */
+            next++; /* of a variable that is not an output */
         output->dependencies = indices;
         for (; next < n && names[next].output == output->variable; next++) {
             uint32_t index = tt_description_find(desc, names[next].name);

@@ -30,7 +30,7 @@ static enum tutti_err schema3_interface(struct tt_builder *build, int tag)
     return TUTTI_OK;
 }
 
-/* Takes the timing of a clock over what the type said; NULL in *out if neither says anything. */
+/* Merges the timing of a clock with that of its type, which it overrides; NULL in *out if neither has one. */
 static enum tutti_err schema3_merge_clock(struct tt_builder *build, const struct tt_clock *from,
                                           const struct tt_clock **out)
 {

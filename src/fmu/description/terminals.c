@@ -11,7 +11,6 @@
 #include "base/vector.h"
 #include "base/xml.h"
 
-/* Where the reader is. */
 struct terminals_reading {
     struct tt_terminals *terminals;
     const struct tt_description *desc;
@@ -21,7 +20,7 @@ struct terminals_reading {
     struct tt_vector items, members; /* struct tt_terminal, struct tt_terminal_member */
     uint32_t *open;                  /* the terminals that it is in, from the outermost on */
     unsigned depth, level;           /* of elements; of terminals */
-    unsigned skipped;                /* depth of the element whose content is left out; 0: none */
+    unsigned skipped;                /* depth of the element whose content is skipped; 0: none */
     bool in_list;                    /* below Terminals */
 };
 
@@ -157,9 +156,9 @@ static bool is_named_twice(const struct terminals_reading *reading, uint32_t ter
     return false;
 }
 
-enum { FEW = 1000 }; /* of so many members names are compared one by one */
+enum { FEW = 1000 }; /* up to this number of members names are compared one by one */
 
-/* The variable of this name; TUTTI_NONE, and that is reported: there is none. */
+/* Finds the variable of this name; if it does not exist, reports it and returns TUTTI_NONE. */
 static uint32_t terminals_find_variable(const struct terminals_reading *reading, const char *name)
 {
     uint32_t index = name ? tt_description_find(reading->desc, name) : TUTTI_NONE;

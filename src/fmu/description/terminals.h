@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* terminals.h - terminals and icons of an FMU: terminalsAndIcons/terminalsAndIcons.xml (FMI 3.0.2, 2.4.9), which may lie in FMUs of older
- * versions, too. A terminal is a named group of variables with a rule that says which variable of another terminal each belongs to.
+/* terminals.h - terminals and icons of an FMU: terminalsAndIcons/terminalsAndIcons.xml (FMI 3.0.2, 2.4.9), which FMUs
+ * of older versions may contain, too. A terminal is a named group of variables with a rule that assigns each to a
+ * variable of a second terminal.
  *
- * Read-only once it is made; everything goes with tt_terminals_free(). */
+ * Read-only once it is made; everything is released by tt_terminals_free(). */
 #ifndef TT_FMU_DESCRIPTION_TERMINALS_H
 #define TT_FMU_DESCRIPTION_TERMINALS_H
 
@@ -25,7 +26,8 @@ enum tt_matching {
     TUTTI_MATCHING_BUS,
     TUTTI_MATCHING_SEQUENCE,
     TUTTI_MATCHING_NONE,
-    TUTTI_MATCHING_TRANSCEIVER, /* org.fmi-ls-bus.transceiver: Tx_ of one belongs to Rx_ of the other (fmi-ls-bus, 4.5.1) */
+    /* org.fmi-ls-bus.transceiver: Tx_ of one terminal matches Rx_ of its counterpart (fmi-ls-bus, 4.5.1) */
+    TUTTI_MATCHING_TRANSCEIVER,
     TUTTI_MATCHING_OTHER,
 };
 
@@ -76,15 +78,16 @@ struct tt_terminals {
     struct tt_arena arena;
 };
 
-/* Reads the file of the FMU that `desc` describes. What is odd goes to `findings` (may be NULL), and reading goes on without it: a member
- * whose variable there is not, a name twice, a word that the standard does not have. FORMAT, with file and line, where it is no such file;
- * LIMIT beyond the bounds above. `*out` is the caller's; its texts do not need `desc`. */
+/* Reads the file of the FMU that `desc` describes. Faults are reported to `findings` (may be NULL), and reading
+ * continues without the faulty part: a member whose variable does not exist, a duplicate name, a keyword that the
+ * standard does not define. FORMAT, with file and line, if it is not such a file; LIMIT beyond the bounds above. `*out`
+ * belongs to the caller; its texts are independent of `desc`. */
 TUTTI_CHECKED enum tutti_err tt_terminals_read(struct tt_terminals **out, const char *file,
                                                struct tt_byte_source *reader, const struct tt_description *desc,
                                                struct tt_findings *findings);
 void tt_terminals_free(struct tt_terminals *terminals);
 
-/* A terminal by its path, "plug" or "outer.inner"; TUTTI_NONE: there is none. `terminals` may be NULL. */
+/* Finds a terminal by its path, "plug" or "outer.inner"; TUTTI_NONE if it does not exist. `terminals` may be NULL. */
 uint32_t tt_terminals_find(const struct tt_terminals *terminals, const char *path);
 
 #endif

@@ -38,7 +38,7 @@ enum tt_type {
 };
 enum { TUTTI_TYPE_COUNT = TUTTI_TYPE_CLOCK + 1 };
 
-/* "Float64", ... Static. */
+/* Returns "Float64", ... Static. */
 const char *tt_type_name(enum tt_type type);
 /* Bytes of one value. */
 size_t tt_type_size(enum tt_type type);

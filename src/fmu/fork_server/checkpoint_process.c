@@ -40,7 +40,7 @@ static void checkpoint_process_reply(struct tt_checkpoint_process *self, enum tt
     tt_shared_area_pass_turn(self->area, TUTTI_AREA_RANK);
 }
 
-/* What FMUs want to have done at the end of a process is for the process that goes on. */
+/* Exit handlers of FMUs run only in the process that continues. */
 static void checkpoint_process_quit(struct tt_checkpoint_process *self)
 {
     atomic_store(&self->area->holders[self->number].state, TUTTI_HOLDER_LEAVING);
@@ -60,7 +60,7 @@ enum split {
     BEFORE,
     AFTER,
     NOT_AT_ALL
-}; /* who is it that returns: the point, the one that goes on, or has it failed? */
+}; /* the outcome of the fork: this is the saved point, the process that continues, or the fork failed */
 
 /* Forks; the turn is the child's then, which answers. */
 static enum split checkpoint_process_fork(struct tt_checkpoint_process *self)
@@ -68,8 +68,8 @@ static enum split checkpoint_process_fork(struct tt_checkpoint_process *self)
     uint32_t number = self->area->number;
     fflush(NULL); /* what the FMU has printed must neither be lost nor be printed twice */
 
-    /* The system call and not fork(): the new process must be a child of the keeper. This process has one thread, so it
-     * does not need the rest of fork(). */
+    /* Uses the system call instead of fork(): the new process must be a child of the keeper. This process has one
+     * thread, so it does not need the additional work of fork(). */
     pid_t pid = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, NULL, NULL, NULL, NULL);
     if (pid > 0) {
         tt_checkpoint_process_register(self->area, number, pid);
@@ -89,7 +89,7 @@ static enum split checkpoint_process_fork(struct tt_checkpoint_process *self)
     return NOT_AT_ALL;
 }
 
-/* Forks, and waits as a point. Returns in processes that go on from it; or if it could not fork. */
+/* Forks, and waits as a saved point. Returns in processes that continue from it, or if the fork failed. */
 static void checkpoint_process_save(struct tt_checkpoint_process *self)
 {
     char why[256];
@@ -106,7 +106,7 @@ static void checkpoint_process_save(struct tt_checkpoint_process *self)
     while (tt_shared_area_wait(self->area, self->number, INFINITY)) {
         if (self->area->word == TUTTI_WORD_QUIT)
             checkpoint_process_quit(self);
-        tt_fork_safety_restore_files(&positions); /* there is nothing else to be asked of a point */
+        tt_fork_safety_restore_files(&positions); /* a saved point accepts no other request */
         if (checkpoint_process_fork(self) == AFTER)
             return;
     }
@@ -124,7 +124,7 @@ static void checkpoint_process_check(struct tt_checkpoint_process *self)
 
 /* ---- turns ---- */
 
-/* Makes calls until the rank has answered what was told (never, at the outermost level). */
+/* Makes calls until the rank has answered the request (never, at the outermost level). */
 static void checkpoint_process_serve(struct tt_checkpoint_process *self)
 {
     while (tt_shared_area_wait(self->area, self->number, INFINITY)) {
@@ -158,10 +158,10 @@ void tt_checkpoint_process_run(struct tt_shared_area *area, pid_t keeper)
         checkpoint_process_serve(&self);
 }
 
-/* FMUs know no context but their instance, and there is one. */
+/* The only instance of this process, for callbacks of FMUs, whose only context is the instance. */
 static struct tt_checkpoint_process *here;
 
-/* ---- what the FMU tells and asks ---- */
+/* ---- callbacks of the FMU ---- */
 
 static void serve_relay_message(struct tt_instance *in, enum tt_fmi_status status, const char *category,
                                 const char *text)
@@ -169,7 +169,7 @@ static void serve_relay_message(struct tt_instance *in, enum tt_fmi_status statu
     struct tt_shared_area *area = here->area;
     size_t frame = area->top;
     int32_t number = (int32_t)status;
-    if (tt_fmi_call_current_instance() != in) /* a thread of its own, which must not be here at all */
+    if (tt_fmi_call_current_instance() != in) /* a different thread, which must not exist in this process */
         return;
     if (tt_shared_area_put(area, &number, sizeof number) && tt_shared_area_put_text(area, category) &&
         tt_shared_area_put_text(area, text))
@@ -201,12 +201,12 @@ static enum tutti_err serve_relay_update(void *context, struct tt_instance *in, 
         *update = *told;
     }
     area->top = frame;
-    return TUTTI_OK; /* what went wrong, the rank knows */
+    return TUTTI_OK; /* the rank has the error message */
 }
 
 /* ---- the FMU ---- */
 
-/* What the rank says of the library (fmu/process/forked.c). */
+/* Reads the description of the library that the rank has sent (fmu/process/forked.c). */
 static enum tutti_err serve_read_library(struct tt_checkpoint_process *self, struct tt_shared_area_cursor *values,
                                          bool *tells)
 {

@@ -22,7 +22,7 @@ void tt_checkpoint_process_register(struct tt_shared_area *area, uint32_t number
 /* The life of the first holder, and of all that come of it. */
 noreturn void tt_checkpoint_process_run(struct tt_shared_area *area, pid_t keeper);
 
-/* What a holder, a process that an FMU lives in, knows of itself. */
+/* The state of a holder, the process that an FMU runs in. */
 
 struct tt_instance;
 
@@ -30,17 +30,17 @@ struct tt_checkpoint_process {
     struct tt_shared_area *area;
     pid_t keeper;
     uint32_t number;
-    struct tt_library library;    /* as far as the rank has told, with the functions once it is loaded */
-    struct tt_description desc;   /* of it: no more than loading and calling need */
+    struct tt_library library;    /* as far as the rank has described it, with the functions once it is loaded */
+    struct tt_description desc;   /* of the library: only the data needed for loading and calling */
     struct tt_instance *instance; /* once it is loaded */
     void *texts;                  /* room for arrays of texts */
     unsigned long points;         /* that it has been, and those before it */
-    /* In a call: tells or asks the rank something (`word`, with what was put since `frame`), and makes the calls that it
-     * answers with, until it has answered. */
+    /* In a call: sends the rank a request (`word`, with the data put since `frame`), and makes the calls that the rank
+     * requests until it has answered. */
     void (*tell)(struct tt_checkpoint_process *self, enum tt_fork_request word, size_t frame);
 };
 
-/* Calls of the rank, made here by the binding of the FMU's version (fmu/process/forked.c has the other side of each). */
+/* Calls of the rank, executed here by the binding of the FMU's version (the rank's side: fmu/process/forked.c). */
 
 /* Makes the call that lies in the area; what comes of it lies there, too. */
 enum tt_fmi_status tt_checkpoint_process_serve(struct tt_checkpoint_process *self);

@@ -23,7 +23,7 @@ static bool is_checkpoint_process(const struct tt_shared_area *area, pid_t pid)
     return false;
 }
 
-/* Processes whose parent has ended become children of the keeper. */
+/* Orphaned processes become children of the keeper. */
 static bool has_unknown_children(const struct tt_shared_area *area, pid_t keeper)
 {
     char path[64], *word = NULL;
@@ -161,7 +161,7 @@ enum { MADV_COLLAPSE = 25 }; /* since Linux 6.1; older ones do it in the course 
 
 static const uintptr_t LARGE = (uintptr_t)2 << 20;
 
-/* "7f...-7f... rw-s 00000000 00:05 1234   /dev/shm/x". False: it is another line, one of those that tell about the mapping. */
+/* Parses "7f...-7f... rw-s 00000000 00:05 1234   /dev/shm/x". False for other lines, which have details. */
 static bool fork_safety_read_head(char *line, struct tt_memory_mapping *mapping)
 {
     char *rest;
@@ -180,7 +180,7 @@ static bool fork_safety_read_head(char *line, struct tt_memory_mapping *mapping)
     return true;
 }
 
-/* A mapping is known once its "Rss:   1234 kB" is. The head lies in a line of its own, which its name points into. */
+/* A mapping is visited at its line "Rss:   1234 kB". The head is kept in a separate line, which its name points into. */
 void tt_fork_safety_each_mapping(bool (*visit)(void *context, const struct tt_memory_mapping *mapping), void *context)
 {
     FILE *maps = fopen("/proc/self/smaps", "re");
@@ -215,7 +215,7 @@ static bool use_large_pages(void *context, const struct tt_memory_mapping *mappi
     (void)context;
     if (!is_own || !is_full || begin >= end)
         return true;
-    void *memory = (void *)begin; /* NOLINT(performance-no-int-to-ptr): that is what a mapping is told as */
+    void *memory = (void *)begin; /* NOLINT(performance-no-int-to-ptr): the kernel lists mappings as numbers */
     if (madvise(memory, end - begin, MADV_HUGEPAGE) == 0)
         (void)madvise(memory, end - begin, MADV_COLLAPSE);
     return true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fork_safety.h - is this process nothing but its memory? Only then a fork of it is a point to go back to. */
+/* fork_safety.h - checks that memory is the only state of this process, so that a fork of it is a complete saved point. */
 #ifndef TT_FMU_FORK_SERVER_FORK_SAFETY_H
 #define TT_FMU_FORK_SERVER_FORK_SAFETY_H
 
@@ -21,8 +21,8 @@ struct tt_fork_safety_positions {
     size_t count;
 };
 
-/* Looks at threads, processes that it has started, descriptors and memory that is shared. False: there is something that does not come back; why:
- * "it has 3 threads". */
+/* Checks threads, child processes, descriptors and shared memory. False if a fork would lose state; `why`: "it has 3
+ * threads". */
 bool tt_fork_safety_check(const struct tt_shared_area *area, pid_t keeper, struct tt_fork_safety_positions *positions,
                           char *why, size_t size);
 /* Files are to be read from there again. */
@@ -37,7 +37,7 @@ struct tt_memory_mapping {
     const char *name; /* of a file, or "[heap]"; "": none */
 };
 
-/* Until `visit` says false. */
+/* Calls `visit` for each mapping until it returns false. */
 void tt_fork_safety_each_mapping(bool (*visit)(void *context, const struct tt_memory_mapping *mapping), void *context);
 
 /* Lets the FMU's memory lie in large pages, as far as the system has them: a fork copies the tables of pages, so that it takes a

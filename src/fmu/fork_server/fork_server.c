@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tutti_keeper - the parent of the processes of one FMU that is taken back by forking (fmi/forked/).
+/* tutti_keeper - the parent of the processes of one FMU that is rolled back by forking (fmu/process/).
  *
- * It starts the first holder; holders that these fork are its children, too. It notes how each ends, so that the rank knows, and ends
- * them all once the rank has ended, however that was: the other end of a pipe is closed then. What an FMU starts stays below
- * it, and ends with it. It runs no code of FMUs itself. */
+ * It starts the first holder; the holders that these fork are its children, too. It records how each ends for the rank,
+ * and ends them all once the rank has ended in any way, which closes a pipe. Processes that an FMU starts stay
+ * descendants of the keeper and end with it. The keeper does not run code of FMUs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -47,7 +47,7 @@ static void record_end(struct tt_shared_area *area, pid_t pid, int status)
     }
 }
 
-/* Those that have ended, by now or (flags 0) sooner or later. False: there are no more children. */
+/* Reaps holders that have ended; with flags 0, waits for one. False if there are no more children. */
 static bool fork_server_collect(struct tt_shared_area *area, int flags)
 {
     int status;
@@ -58,9 +58,9 @@ static bool fork_server_collect(struct tt_shared_area *area, int flags)
     return pid == 0;
 }
 
-/* The kernel lists the children, and child.h looks at each once more: nothing that an FMU could have written decides who is ended. Children
- * change hands while they die: what a holder had started is ours then. What cannot be ended, because it is another user's by now, or
- * signals are forbidden, is left; holders end with their keeper in any case. */
+/* Ends all children. The kernel lists them, and child.h checks each again, so that no data written by an FMU decides
+ * which processes are ended. Children of a dying holder become the keeper's. Processes that cannot be ended, because
+ * they belong to a different user by now or signals are forbidden, are left; holders end with their keeper in any case. */
 static void fork_server_end_all(struct tt_shared_area *area)
 {
     enum { MOST_ROUNDS = 1000 };

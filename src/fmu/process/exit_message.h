@@ -7,7 +7,7 @@
 
 /* "was ended by signal 11 (Segmentation fault): ask ..." */
 const char *tt_exit_message_signal(int number, char *out, size_t size);
-/* "ended by itself with status 3: ..." */
+/* "ended with status 3: ..." */
 const char *tt_exit_message_status(int status, char *out, size_t size);
 /* "has overwritten memory ..." */
 const char *tt_exit_message_overwritten(char *out, size_t size);

@@ -17,7 +17,7 @@
 #include "fmu/process/exit_message.h"
 #include "base/module.h"
 
-/* A rank that waits looks up so often: is the keeper still there? */
+/* A waiting rank checks at this interval (seconds) that the keeper is alive. */
 static const double NAP = 0.1;
 /* Seconds that a keeper has to end its holders before it is ended itself. */
 static const double LAST_SECONDS = 2;
@@ -122,7 +122,7 @@ enum tutti_err tt_fork_control_start(struct tt_fork_control *process, const char
 
 /* ---- the end ---- */
 
-/* Has it ended? It is collected then. A program that collects all of its children may have been faster. */
+/* Returns true if the keeper has ended, and reaps it. A program that reaps all its children may have been faster. */
 static bool has_ended(pid_t keeper, int flags)
 {
     pid_t ended;
@@ -157,8 +157,8 @@ uint32_t tt_fork_control_free_number(const struct tt_fork_control *process)
     return 0;
 }
 
-/* Can this holder not give the turn back any more? It has ended; or its entry says what neither a holder nor its keeper writes while the turn is
- * away. `is_made`: it is there. */
+/* Returns true if this holder can no longer give the turn back: it has ended, or its entry is invalid, as neither a
+ * holder nor its keeper leaves it while the turn is away. `is_made`: the holder exists. */
 static bool is_process_dead(struct tt_fork_control *process, uint32_t number, bool is_made)
 {
     if (number == 0)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fork_control.h - the processes of an FMU that is taken back by forking, as its rank sees them: started, given the turn, ended.
+/* fork_control.h - the processes of an FMU that is rolled back by forking, from the side of its rank: started, given
+ * the turn, ended.
  *
- * The keeper is a program of its own (src/keeper/), so that a fork copies the tables of the FMU's memory and of nothing else, and
- * so that no thread of this process has to be considered. It ends with all holders when the rank does, in whatever way: it sees
- * that a pipe is closed. */
+ * The keeper is a separate program (src/fmu/fork_server/), so that a fork copies only the page tables of the FMU's
+ * memory, and threads of this process need no handling. It ends with all holders when the rank ends, which closes a
+ * pipe. */
 #ifndef TT_FMU_PROCESS_FORK_CONTROL_H
 #define TT_FMU_PROCESS_FORK_CONTROL_H
 
@@ -15,12 +16,12 @@
 
 struct tt_fork_control {
     struct tt_shared_area *area;
-    pid_t keeper;      /* 0: there is none */
-    int life;          /* the writing end of that pipe; 0: there is none */
-    uint32_t live;     /* the holder that goes on */
+    pid_t keeper;      /* 0: none */
+    int life;          /* the writing end of that pipe; 0: none */
+    uint32_t live;     /* the holder that continues */
     bool begun;        /* a holder has answered, so the first one is there */
     bool lost;         /* nothing can be asked any more */
-    char trouble[512]; /* why: "was ended by signal 11 (...)" */
+    char trouble[512]; /* the reason of the failure: "was ended by signal 11 (...)" */
 };
 
 /* keeper: the name of the program. LOAD if it is missing or cannot be started. */
@@ -28,7 +29,7 @@ TUTTI_CHECKED enum tutti_err tt_fork_control_start(struct tt_fork_control *proce
 /* Ends all; a zeroed one is fine. */
 void tt_fork_control_stop(struct tt_fork_control *process);
 
-/* The number of a holder that there is none of; 0: there are too many. */
+/* Returns an unused holder number; 0 if all are used. */
 uint32_t tt_fork_control_free_number(const struct tt_fork_control *process);
 /* Gives the turn to a holder and waits for it to come back. `made`: a holder that it may come back from instead (0: none).
  * False: the holder is lost. */

@@ -18,13 +18,13 @@ struct tt_forked {
 
 /* ---- a call ---- */
 
-/* From forked_start_call() to forked_is_done(): values are put, it is made, results are read. Everything that comes of it lies in the area until the
- * next call. */
+/* From forked_start_call() to forked_is_done(): values are put, it is made, results are read. Results lie in the area
+ * until the next call. */
 struct forked_call {
     struct tt_instance *in;
     struct tt_shared_area *area; /* NULL: the process is lost */
     size_t base;
-    bool full; /* there was no room */
+    bool full; /* the area is full */
     enum tt_fmi_status status;
 };
 
@@ -53,7 +53,7 @@ static void forked_put_text(struct forked_call *call, const char *text)
     call->full = call->full || !call->area || !tt_shared_area_put_text(call->area, text);
 }
 
-/* What a holder tells or asks while it is in a call. */
+/* Handles a request that a holder makes during a call. */
 static void forked_handle_request(struct tt_instance *in)
 {
     struct tt_shared_area *area = in->forked->process.area;
@@ -284,7 +284,7 @@ static enum tt_fmi_status forked_do_step(struct tt_instance *in, double t, doubl
     forked_put(&call, &no_going_back, sizeof no_going_back);
     const struct tt_fmi_step *room = forked_put(&call, step, sizeof *step);
     forked_call(&call, TUTTI_WORD_DO_STEP);
-    if (room && call.status < TUTTI_STATUS_MEMORY) /* a step that was discarded tells something, too */
+    if (room && call.status < TUTTI_STATUS_MEMORY) /* a discarded step has results, too */
         *step = *room;
     return forked_is_done(&call);
 }
@@ -405,7 +405,7 @@ static uint32_t forked_number_of(const void *handle)
     return (uint32_t)(uintptr_t)handle;
 }
 
-/* A call that only tells of the process: UNFIT comes with words. */
+/* A call about the process itself: UNFIT comes with a reason. */
 static enum tt_fmi_status forked_call_process(struct tt_instance *in, enum tt_fork_request word, uint32_t holder,
                                               uint32_t made)
 {
@@ -427,7 +427,7 @@ static enum tt_fmi_status forked_quit(struct tt_instance *in, uint32_t holder)
     return forked_call_process(in, TUTTI_WORD_QUIT, holder, 0);
 }
 
-/* A fork, by the holder that goes on or by a point. */
+/* Requests a fork from the current holder or from a saved point. */
 static enum tt_fmi_status forked_fork(struct tt_instance *in, enum tt_fork_request word, uint32_t holder)
 {
     struct tt_fork_control *process = &in->forked->process;
@@ -468,13 +468,13 @@ static enum tt_fmi_status forked_set_state(struct tt_instance *in, void *handle)
     if (status == TUTTI_STATUS_OK)
         status = forked_fork(in, TUTTI_WORD_RESUME, forked_number_of(handle));
     if (status != TUTTI_STATUS_OK)
-        in->forked->process.lost = true; /* no process is left that could go on */
+        in->forked->process.lost = true; /* no process is left that could continue */
     return status;
 }
 
 /* ---- the binding ---- */
 
-/* What a version does not have, this has not either; but saved states. */
+/* Fills in the slots that the version has, and saved states in addition. */
 static void forked_fill_binding(struct tt_binding *binding)
 {
 #define TAKE_OVER(slot) binding->slot = binding->slot ? forked_##slot : NULL
@@ -517,7 +517,7 @@ static void forked_fill_binding(struct tt_binding *binding)
     binding->deserialize = NULL;
 }
 
-/* What a keeper has to know of the library. */
+/* Sends the description of the library to the keeper. */
 static void forked_put_library(struct forked_call *call, const struct tt_library *library, bool tells)
 {
     const struct tt_interface *interface = library->interface;

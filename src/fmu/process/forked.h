@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* forked.h - an instance whose FMU lives in a process of its own, and is taken back by forking that process: whatever the FMU
- * itself saves or does not save.
+/* forked.h - an instance whose FMU runs in a separate process and is rolled back by forking that process, independent
+ * of the FMU's own saved states.
  *
- * Nothing above knows: the instance gets a binding (binding.h) whose calls are made there, by the binding of its version. States,
- * messages and errors stay here, as for any instance. Saving a state forks: the process stays as the saved point, its child goes
- * on. Restoring one ends the child, and lets the point fork again. A process that has more than memory (threads, sockets, files that
- * it writes) does not come back by this, and is refused. */
+ * Callers do not notice: the instance gets a binding (binding.h) whose calls are executed there, by the binding of its
+ * version. States, messages and errors are handled in this process, as for any instance. Saving a state forks: the
+ * process stays as the saved point, its child continues. Restoring a state ends the child, and the saved point forks
+ * again. A process with state besides memory (threads, sockets, files that it writes) is rejected. */
 #ifndef TT_FMU_PROCESS_FORKED_H
 #define TT_FMU_PROCESS_FORKED_H
 
 #include "fmu/fmi_call_instance.h"
 
-/* What a process that is confined has to be let do for it: run this program of ours, and have a memory file of this size. */
+/* Permissions that a confined process needs for it: to run this program, and to have a memory file of this size. */
 #define TUTTI_FORKED_PROGRAM "tutti_keeper"
 enum { TUTTI_FORKED_FILE = 1 << 30 };
 
@@ -27,7 +27,8 @@ void tt_forked_close(struct tt_instance *instance);
 TUTTI_CHECKED enum tutti_err tt_forked_check(struct tt_instance *instance);
 /* The process has ended, or was ended, in a call. */
 bool tt_forked_is_lost(const struct tt_instance *instance);
-/* Of a call that ended with TUTTI_STATUS_LOST: how ("was ended by signal 11 ..."); with TUTTI_STATUS_UNFIT: why it cannot fork. */
+/* Describes the failure of a call with TUTTI_STATUS_LOST ("was ended by signal 11 ..."), or with TUTTI_STATUS_UNFIT the
+ * reason why it cannot fork. */
 const char *tt_forked_failure(const struct tt_instance *instance);
 
 #endif

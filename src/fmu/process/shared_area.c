@@ -29,7 +29,7 @@ void tt_shared_area_unmap(struct tt_shared_area *area)
 
 /* ---- turns ---- */
 
-/* All wait for one word; only those whose bit is named are woken. */
+/* All processes wait for one word; only the process whose bit is set is woken. */
 static uint32_t shared_area_bit_of(uint32_t number)
 {
     return number == TUTTI_AREA_RANK ? 1u << BITS : 1u << number % BITS;
@@ -98,7 +98,7 @@ void *tt_shared_area_put(struct tt_shared_area *area, const void *data, size_t s
     return place;
 }
 
-/* A text is its length, or all ones if there is none, and its bytes with a NUL. */
+/* A text is its length, or all ones for NULL, and its bytes with a NUL. */
 bool tt_shared_area_put_text(struct tt_shared_area *area, const char *text)
 {
     uint64_t length = text ? strlen(text) : UINT64_MAX;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* shared_area.h - memory that a rank shares with the processes of an FMU that is taken back by forking: one call at a time.
+/* shared_area.h - memory that a rank shares with the processes of an FMU that is rolled back by forking: one call at a
+ * time.
  *
- * Such an FMU lives in a process of its own, its *holder*. A point to go back to is a holder that has forked, and waits; its
- * child is the holder that goes on. A *keeper* (src/keeper/), the parent of all of them, sees how each ends.
+ * Such an FMU runs in a separate process, its *holder*. A saved point is a holder that has forked and waits; its child
+ * is the holder that continues. A *keeper* (src/fmu/fork_server/), the parent of all holders, observes how each ends.
  *
  * Invariants:
- *  A1  `turn` says who reads and writes what is here, apart from `holders`: 0, the rank; else the holder of that number. Giving it
- *      away is the last thing that a process does.
- *  A2  What is put here is a stack: a call that is made inside of another one (by a callback) begins above the other's values.
- *  A3  holders[n] is set by holder n, or by the one that makes it; once it has ended by its keeper. */
+ *  A1  `turn` names the process that may read and write the area, apart from `holders`: 0 is the rank, otherwise it is a
+ *      holder's number. Giving the turn away is the last action of a process.
+ *  A2  The data is a stack: a call that is made inside a call (by a callback) begins above the values of the outer call.
+ *  A3  holders[n] is set by holder n, or by the process that creates it; by its keeper once it has ended. */
 #ifndef TT_FMU_PROCESS_SHARED_AREA_H
 #define TT_FMU_PROCESS_SHARED_AREA_H
 
@@ -30,8 +31,9 @@ enum {
 /* Descriptors that a keeper is started with. */
 enum { TUTTI_KEEPER_AREA = 3, TUTTI_KEEPER_LIFE = 4 };
 
-/* Of a library that is to be loaded: these numbers, then as texts its path, the folder of the FMU, that of its resources (none: there is
- * none), the model identifier, the token, and the FMU's name for messages. The answer is TUTTI_CAN_* as one number, or a text: why not. */
+/* Data of a library that is to be loaded: these numbers, then as texts its path, the folder of the FMU, that of its
+ * resources (NULL if it has none), the model identifier, the token, and the FMU's name for messages. The answer is
+ * TUTTI_CAN_* as one number, or a text with the reason of the failure. */
 enum {
     TUTTI_AREA_LIBRARY_FMI,
     TUTTI_AREA_LIBRARY_KIND,
@@ -41,7 +43,7 @@ enum {
     TUTTI_AREA_LIBRARY_NUMBERS
 };
 
-/* What a process says to the one that it gives the turn to. */
+/* The message of a process to the process that gets the turn. */
 enum tt_fork_request {
     /* From the rank: a slot of the binding, with its arguments; the same names as in binding.h. */
     TUTTI_WORD_INSTANTIATE,
@@ -76,14 +78,14 @@ enum tt_fork_request {
     TUTTI_WORD_ENTER_CONTINUOUS,
     /* From the rank: about the process. */
     TUTTI_WORD_LOAD,   /* open the FMU */
-    TUTTI_WORD_LOOK,   /* is there something that a fork would not bring back? */
-    TUTTI_WORD_SAVE,   /* fork as holder `number`, which goes on, and wait as a point */
+    TUTTI_WORD_LOOK,   /* check for state that a fork would not restore */
+    TUTTI_WORD_SAVE,   /* fork as holder `number`, which continues, and wait as a saved point */
     TUTTI_WORD_RESUME, /* to a point: the same once more */
     TUTTI_WORD_QUIT,
-    TUTTI_WORD_ANSWERED, /* to a holder that told or asked something in a call: go on with it */
+    TUTTI_WORD_ANSWERED, /* to a holder that made a request during a call: the answer is ready */
     /* From a holder. */
     TUTTI_WORD_DONE,
-    TUTTI_WORD_MESSAGE, /* the FMU says something */
+    TUTTI_WORD_MESSAGE, /* the FMU has a message */
     TUTTI_WORD_LOG,     /* it is to be logged */
     TUTTI_WORD_UPDATE   /* the FMU is in an intermediate update */
 };
@@ -91,13 +93,13 @@ enum tt_fork_request {
 enum tt_process_state {
     TUTTI_HOLDER_NONE,
     TUTTI_HOLDER_ALIVE,
-    TUTTI_HOLDER_LEAVING, /* it was told to quit, and is none once its keeper has seen that it has */
+    TUTTI_HOLDER_LEAVING, /* it is to quit; its entry is free once its keeper has seen it end */
     TUTTI_HOLDER_DEAD     /* it was not */
 };
 
 struct tt_process_entry {
     _Atomic int32_t pid, state; /* enum tt_process_state */
-    _Atomic int32_t status;     /* of a dead one: as waitpid told it */
+    _Atomic int32_t status;     /* of a dead holder: the status of waitpid */
 };
 
 struct tt_shared_area {
@@ -105,9 +107,9 @@ struct tt_shared_area {
     uint32_t word;       /* enum tt_fork_request */
     uint32_t number;     /* of the holder that is to be made */
     int32_t status;      /* of a call: enum tt_fmi_status */
-    int32_t call, type;  /* of the instance, for what is said of it */
-    double time;         /* ... */
-    uint64_t frame, top; /* where the values of the present call begin; where there is room */
+    int32_t call, type;  /* call and type of values of the instance, for messages */
+    double time;         /* simulated time, for messages */
+    uint64_t frame, top; /* where the values of the present call begin; where free space begins */
     struct tt_process_entry holders[TUTTI_AREA_HOLDERS];
     _Alignas(64) unsigned char bytes[];
 };
@@ -123,18 +125,19 @@ void tt_shared_area_unmap(struct tt_shared_area *area);
 
 /* Gives the turn away. */
 void tt_shared_area_pass_turn(struct tt_shared_area *area, uint32_t to);
-/* Waits for its turn, at most so many seconds (INFINITY: as long as it takes); is it? A rank may be woken before. */
+/* Waits until the turn is that of `self`, at most `seconds` (may be INFINITY); true if it is. A rank may be woken
+ * earlier. */
 bool tt_shared_area_wait(struct tt_shared_area *area, uint32_t self, double seconds);
 /* Wakes the rank, whichever side's turn it is. */
 void tt_shared_area_wake_rank(struct tt_shared_area *area);
 
-/* Room for so many bytes, with their values unless `data` is NULL. NULL: there is none. */
+/* Reserves `size` bytes and copies `data` to them unless it is NULL. NULL if the area is full. */
 void *tt_shared_area_put(struct tt_shared_area *area, const void *data, size_t size);
 bool tt_shared_area_put_text(struct tt_shared_area *area, const char *text); /* which may be NULL */
-/* Values of one type as type.h says; of texts all bytes. */
+/* Puts values of one type as type.h defines; of texts all bytes. */
 bool tt_shared_area_put_values(struct tt_shared_area *area, enum tt_type type, const void *values, size_t count);
 
-/* Where the other side reads: from `frame` on, in the order in which things were put. */
+/* The position at which the receiver reads: from `frame` on, in the order in which the data was put. */
 struct tt_shared_area_cursor {
     struct tt_shared_area *area;
     size_t at;
@@ -149,7 +152,7 @@ const char *tt_shared_area_get_text(struct tt_shared_area_cursor *cursor);
         const type *taken_ = tt_shared_area_get(cursor, sizeof(type));                                                 \
         taken_ ? *taken_ : (otherwise);                                                                                \
     })
-/* Texts, String or Binary, into values[0 ... count - 1], which point into the area. */
+/* Reads texts, String or Binary, into values[0 ... count - 1], which point into the area. */
 void tt_shared_area_get_texts(struct tt_shared_area_cursor *cursor, enum tt_type type, void *values, size_t count);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "base/number.h"
 
-/* Capacities are powers of two, so the count tells when there is no room. */
+/* Capacities are powers of two, so the count implies when the array is full. */
 static void *import_grow(struct tt_arena *arena, void **items, size_t *count, size_t size)
 {
     if ((*count & (*count - 1)) == 0) {

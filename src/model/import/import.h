@@ -32,7 +32,7 @@ struct tt_import_function {
     unsigned line;
 };
 
-/* A variable of a unit, a signal of a function; or a group of either, whose members are connected one by one. */
+/* A variable of a component or a signal of a function; or a group of either, whose members are connected one by one. */
 struct tt_import_end {
     const char *owner, *name;
     bool function;
@@ -69,10 +69,10 @@ struct tt_import {
     struct tt_arena arena; /* holds all of it */
 };
 
-/* Is a file of this name one? (OspSystemStructure*.xml, *.msim) */
+/* Returns true for the names of supported files (OspSystemStructure*.xml, *.msim). */
 bool tt_import_is_supported(const char *path);
-/* `file` is for messages, and tells the format. What is odd goes to `findings` (may be NULL). FORMAT with file and line
- * where there is no sense to be made, LIMIT. *out is the caller's. */
+/* Reads a file. `file` is used in messages and determines the format. Anomalies go to `findings` (may be NULL). FORMAT
+ * with file and line if the content is unusable, LIMIT. *out belongs to the caller. */
 TUTTI_CHECKED enum tutti_err tt_import_read(struct tt_import **out, const char *file, struct tt_byte_source *reader,
                                             struct tt_findings *findings);
 void tt_import_free(struct tt_import *assembly);
@@ -98,12 +98,12 @@ struct tt_import_group {
     const char **variables;
     size_t count;
 };
-/* The group `name` of a unit from its OspModelDescription.xml. *found is false if there is none. */
+/* Reads the group `name` of a component from its OspModelDescription.xml. *found is false if it does not exist. */
 TUTTI_CHECKED enum tutti_err tt_osp_read_group(const char *file, struct tt_byte_source *reader, const char *name,
                                                struct tt_arena *arena, struct tt_import_group *group, bool *found);
 
-/* The readers of the formats, for import.c: each fills an assembly that has nothing but its file's name. Private to
- * src/foreign. */
+/* The readers of the formats, for import.c: each fills an assembly that has only its file's name. Private to this
+ * folder. */
 
 struct tt_import;
 

@@ -11,7 +11,7 @@
 
 enum { MOST_WORDS = 8, MOST_BYTES = 16 * 1024 * 1024 };
 
-/* What the settings say of the master, until all of them are known. */
+/* The settings of the master, collected until all of them are read. */
 struct msim {
     struct tt_import *assembly;
     unsigned line, fall_back_line; /* of hFallBackLimit; 0: by default */
@@ -32,7 +32,7 @@ static const double DEFAULT_STOP = 31536000; /* a year */
 
 /* ---- words of a line ---- */
 
-/* Splits in place at white space; quotes hold words together. False: there are more than MOST_WORDS. */
+/* Splits a line in place at white space; quotes keep words together. False if there are more than MOST_WORDS. */
 static bool msim_split_words(char *line, char *words[MOST_WORDS], size_t *count)
 {
     *count = 0;
@@ -130,7 +130,7 @@ static enum tutti_err msim_read_graph(struct msim *msim, char *const *words, siz
     return TUTTI_OK;
 }
 
-/* parameter SIMULATOR.NAME VALUE, where VALUE is all the rest of the line. */
+/* parameter SIMULATOR.NAME VALUE, where VALUE extends to the end of the line. */
 static enum tutti_err msim_read_parameter(struct msim *msim, char *rest)
 {
     rest += strspn(rest, " \t");

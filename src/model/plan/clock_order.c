@@ -103,7 +103,7 @@ static void clock_order_add_edge(struct clock_ordering *o, uint32_t from, uint32
     o->edges[o->edge_count++] = (struct tick_edge){from, to};
 }
 
-/* Is the variable computed, or used, where this node is? */
+/* Returns true if the node computes or reads the variable. */
 static bool clock_order_involves(const struct clock_ordering *o, const struct tt_tick_node *node, uint32_t variable)
 {
     const struct tt_var *var = &clock_order_desc(o->system, node->component)->vars[variable];
@@ -214,7 +214,7 @@ enum tutti_err tt_clock_order_init(struct tt_clock_order *ticking, const struct 
 
 /* ---- circles ---- */
 
-/* May a tick of the input clock make the output clock tick? Where the description does not say, any may. */
+/* Returns true if a tick of the input clock may trigger the output clock; without a declaration any tick may. */
 static bool may_trigger_output(const struct tt_description *desc, uint32_t input, uint32_t output)
 {
     const struct tt_var *var = &desc->vars[output];

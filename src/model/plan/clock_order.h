@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* clock_order.h - in which order units compute where clocks tick at one instant.
+/* clock_order.h - the order in which units compute when clocks tick at one instant.
  *
- * A unit of Co-Simulation or Model Exchange computes all its clocks that tick at once, in event mode; one of Scheduled Execution each partition
- * by itself. What a clocked variable is connected to, and the clocks that an output clock makes tick, come after it; partitions of one unit
- * come by their priorities. Where that is a circle, it is cut before the unit that comes first in the system: it sees what the others
- * computed at the tick before. The order is the same on every rank; what does not depend on each other is one wave. */
+ * A unit of Co-Simulation or Model Exchange computes all clocks that tick at once, in event mode; a unit of Scheduled
+ * Execution computes each partition separately. Destinations of a clocked variable, and clocks that an output clock
+ * triggers, come after it; partitions of one unit are ordered by priority. A cycle is cut before the unit that is
+ * listed first in the system, which receives the values of the previous tick. The order is equal on every rank; units
+ * that are independent of each other form one wave. */
 #ifndef TT_MODEL_PLAN_CLOCK_ORDER_H
 #define TT_MODEL_PLAN_CLOCK_ORDER_H
 
@@ -15,7 +16,7 @@
 
 struct tt_tick_node {
     uint32_t component;
-    uint32_t clock; /* variable of the clock whose partition it is; TUTTI_NONE: all clocks of the unit */
+    uint32_t clock; /* variable of the partition's clock; TUTTI_NONE: all clocks of the unit */
     uint32_t wave;
 };
 
@@ -25,7 +26,7 @@ struct tt_clock_order {
 };
 
 bool tt_clock_order_has_clocks(const struct tt_system *system);
-/* `scheduled`: per component, is it one of Scheduled Execution? All of it lies in the arena. */
+/* `scheduled`: for each component, true if it runs by Scheduled Execution. All data lies in the arena. */
 TUTTI_CHECKED enum tutti_err tt_clock_order_init(struct tt_clock_order *ticking, const struct tt_system *system,
                                                  const bool *scheduled, struct tt_arena *arena);
 /* Clocks that make each other tick in a circle: "a.out -> b.in -> b.out -> a.in", as text; none is found: text stays empty. */

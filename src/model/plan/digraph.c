@@ -65,7 +65,7 @@ void tt_digraph_fini(struct tt_digraph *graph)
     *graph = (struct tt_digraph){0};
 }
 
-/* Tarjan's depth-first search. What a recursive function would keep in its frames is here, per node. */
+/* Tarjan's depth-first search. The data of a recursive function's frames is kept here, per node. */
 struct tarjan_search {
     const struct tt_digraph *graph;
     struct tt_components *components;

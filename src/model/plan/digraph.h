@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* digraph.h - directed graphs: strongly connected components in the order of evaluation.
  *
- * Tarjan's algorithm (Andersson 2016 Alg. 1) with a stack of its own: a chain of a million nodes takes no more stack than one of
- * three. */
+ * Tarjan's algorithm (Andersson 2016 Alg. 1) with an explicit stack: a chain of a million nodes takes no more of the
+ * call stack than a chain of three. */
 #ifndef TT_MODEL_PLAN_DIGRAPH_H
 #define TT_MODEL_PLAN_DIGRAPH_H
 
@@ -11,15 +11,14 @@
 
 #include "base/fail.h"
 
-/* Compressed rows: what node v needs is needs[first[v]] ... needs[first[v + 1] - 1]. */
+/* Compressed rows: node v needs the nodes needs[first[v]] ... needs[first[v + 1] - 1]. */
 struct tt_digraph {
     uint32_t node_count;
     uint32_t *first; /* node_count + 1 */
     uint32_t *needs;
 };
 
-/* Components, each after everything that it needs. Component c holds nodes[first[c]] ... nodes[first[c + 1] - 1], in
- * ascending order. */
+/* Components, each after those that it needs. Component c holds nodes[first[c]] ... nodes[first[c + 1] - 1], ascending. */
 struct tt_components {
     uint32_t count;
     uint32_t *first; /* count + 1 */

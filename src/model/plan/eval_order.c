@@ -5,10 +5,10 @@
  *    together before their component is next evaluated.
  * 2. An output is ready once all that it needs is known. A component is evaluated for all its ready outputs.
  * 3. Evaluating a component whose outstanding outputs are all ready costs no evaluation that another schedule could save:
- *    it has to be evaluated once more anyway, and afterwards never again. Loops are solved as soon as they can be.
- * 4. Only where every component waits for another one is there a choice (see choose_partial).
+ *    it must be evaluated once more in any case, and afterwards never again. Loops are solved as soon as they can be.
+ * 4. A choice exists only where every component waits for a second one (see choose_partial).
  * 5. The first evaluation of an FMI 1.0 component initialises it for good, so it comes last: when all its inputs are known,
- *    or when nothing else leads on. */
+ *    or when no other action is possible. */
 #include "model/plan/eval_order.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct eval_queue {
     size_t count, room;
 };
 
-/* What comes after the outputs of a component. */
+/* Searches what depends on the outputs of a component. */
 struct dependent_search {
     uint32_t *met, count;     /* blocks */
     uint32_t *met_by, number; /* per block: the last search that met it; this search */
@@ -40,9 +40,9 @@ struct eval_schedule {
     uint32_t *outstanding;                    /* outputs in no action yet, those of loops left out */
     uint64_t *urgency;                        /* per component: its valid key in `evaluate` */
     uint32_t *unknown_inputs;                 /* per component */
-    uint32_t *fresh;                          /* a stack: known nodes whose dependents have not heard of it */
+    uint32_t *fresh;                          /* a stack: known nodes whose dependents were not yet notified */
     uint32_t fresh_count;
-    /* Components with ready outputs, by outputs that would be left over; keys that are no longer valid are passed over. */
+    /* Components with ready outputs, keyed by the number of outputs that would remain; invalid keys are skipped. */
     struct eval_queue evaluate;
     struct eval_queue solve; /* blocks */
     struct dependent_search search;
@@ -144,10 +144,10 @@ static uint32_t count_reached(struct eval_schedule *schedule, uint32_t component
     return reached;
 }
 
-/* A component has to be evaluated at least as often as its longest chain of outputs is long, in which each needs the one
- * before. If all longest chains begin with outputs that are ready, an evaluation now is one of these, and nothing is lost;
- * else what is lost is the outputs that begin a chain as long and could have come along later. When the search has run
- * out of patience, nothing is said to be lost. */
+/* Rates evaluating a component now. It must be evaluated at least as often as its longest chain of outputs, each of
+ * which needs the previous one. If all longest chains begin with ready outputs, an evaluation now is one of these and
+ * loses nothing; otherwise it loses the outputs that begin an equally long chain and could have been computed together
+ * later. When the search budget is exhausted, the loss is 0. */
 static struct eval_candidate rate_component(struct eval_schedule *schedule, uint32_t component)
 {
     struct dependent_search *search = &schedule->search;
@@ -173,7 +173,7 @@ static struct eval_candidate rate_component(struct eval_schedule *schedule, uint
     return candidate;
 }
 
-/* How far choose_partial looks: so many candidates, and over all so many times the size of the graph. */
+/* Limits of choose_partial: the number of candidates, and the total effort in multiples of the graph's size. */
 enum { MOST_CANDIDATES = 64, MOST_PASSES = 16 };
 
 /* In keys of components that can wait; see invariant 5. */
@@ -225,7 +225,7 @@ static void schedule_fini(struct eval_schedule *schedule)
     free(schedule->search.chain);
 }
 
-/* Who needs each node, and how many needs each block has outside of itself. */
+/* Computes the dependents of each node, and the number of nodes outside a block that it needs. */
 static enum tutti_err invert_dependencies(struct eval_schedule *schedule)
 {
     const struct tt_digraph *graph = &schedule->structure->graph;
@@ -331,13 +331,12 @@ static bool input_is_known(struct eval_schedule *schedule, uint32_t node)
     return --schedule->unknown_inputs[component] > 0 || !queued || queue_component(schedule, component);
 }
 
-/* Is a key of `evaluate` still true? */
+/* Returns true if a key of `evaluate` is still valid. */
 static bool is_valid_key(const struct eval_schedule *schedule, uint64_t key)
 {
     return key == schedule->urgency[(uint32_t)key] && schedule->output_waiting[(uint32_t)key] > 0;
 }
 
-/* All that a block needs is known. */
 static bool block_is_ready(struct eval_schedule *schedule, uint32_t block)
 {
     const struct tt_structure *structure = schedule->structure;
@@ -406,9 +405,9 @@ static bool is_better_candidate(const struct eval_candidate *a, const struct eva
     return a->reached != b->reached ? a->reached > b->reached : a->component < b->component;
 }
 
-/* Every component waits for another one, so one has to be evaluated for a part of its outputs. Which choice is the best in
- * the end, only trying them all would tell (tests/unit/model/plan/test_order.c does). Here: among the first candidates, the one
- * that loses least, and of these the one that most others wait for. */
+/* Every component waits for a second one, so one must be evaluated for a part of its outputs. Only an exhaustive search
+ * finds the best choice (tests/unit/model/plan/test_order.c does it). Heuristic: among the first candidates, the one
+ * with the least loss; of several, the one with the most dependents. */
 static bool choose_partial(struct eval_schedule *schedule, uint32_t *chosen)
 {
     uint64_t keys[MOST_CANDIDATES];
@@ -433,7 +432,7 @@ static bool choose_partial(struct eval_schedule *schedule, uint32_t *chosen)
     return true;
 }
 
-/* The next component to evaluate; TUTTI_NONE if there is none. */
+/* Chooses the next component to evaluate; TUTTI_NONE if there is none. */
 static bool eval_order_choose(struct eval_schedule *schedule, uint32_t *chosen)
 {
     *chosen = TUTTI_NONE;
@@ -474,7 +473,7 @@ static bool eval_order_schedule(struct eval_schedule *schedule)
     return true;
 }
 
-/* Every node by itself, in Tarjan's order. set_at, evaluated_at: after which action, from 1. */
+/* Lists every node separately, in Tarjan's order. set_at, evaluated_at: the action after which it is known, from 1. */
 static void list_ungrouped(struct eval_schedule *schedule, uint32_t *set_at, uint32_t *evaluated_at)
 {
     const struct tt_structure *structure = schedule->structure;

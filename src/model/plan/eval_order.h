@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* eval_order.h - in which order the inputs and outputs of a system are computed, such that each component is evaluated as few
- * times as possible (Andersson 2016 Alg. 2).
+/* eval_order.h - the order in which the inputs and outputs of a system are computed such that components are evaluated
+ * as rarely as possible (Andersson 2016 Alg. 2).
  *
- * Andersson 2016 Alg. 2 joins outputs of one model in Tarjan's order, by comparing every pair. The same end is reached here by
- * scheduling: an input is set as soon as its source is known; a component whose outstanding outputs can all be computed is
- * evaluated at once for all of them; only if there is none, one is evaluated for a part. */
+ * Andersson 2016 Alg. 2 joins outputs of one model in Tarjan's order, by comparing every pair. Here the order results
+ * from scheduling: an input is set as soon as its source is known; a component whose outstanding outputs can all be
+ * computed is evaluated once for all of them; only without such a component, one is evaluated for a part of its
+ * outputs. */
 #ifndef TT_MODEL_PLAN_EVAL_ORDER_H
 #define TT_MODEL_PLAN_EVAL_ORDER_H
 
@@ -32,7 +33,7 @@ struct tt_eval_order {
     uint32_t evaluations;
 };
 
-/* `grouped` false: every output by itself, in Tarjan's order: for comparison. */
+/* `grouped` false: every output separately, in Tarjan's order: for comparison. */
 TUTTI_CHECKED enum tutti_err tt_eval_order_init(struct tt_eval_order *order, const struct tt_structure *structure,
                                                 bool grouped);
 void tt_eval_order_fini(struct tt_eval_order *order);

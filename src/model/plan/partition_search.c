@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Branch and bound: all figures of a merit only grow as units are placed, so a beginning that is no better than the best
- * placement so far leads nowhere. Ranks without a unit are alike: only the first of them is tried. */
+/* Branch and bound: all figures of a merit only increase as units are placed, so a partial placement that is not better
+ * than the best complete one is abandoned. Ranks without a unit are equivalent: only the first of them is tried. */
 #include "model/plan/partition_search.h"
 
 #include <metis.h>
@@ -14,7 +14,7 @@ struct branch_search {
     int64_t loads[TUTTI_PARTITION_FEW]; /* ranks are fewer than units */
     struct tt_partition_merit best;
     uint32_t left;                /* units that are free and not placed */
-    int32_t empty, must_be_empty; /* ranks; and so many of them have to stay so */
+    int32_t empty, must_be_empty; /* number of empty ranks, and the number that must stay empty */
     bool found;
 };
 
@@ -46,7 +46,7 @@ static struct tt_partition_merit branch_add_unit(struct branch_search *search, s
     return merit;
 }
 
-/* Units from `unit` on. As deep as there are units: ten. */
+/* Places the units from `unit` on. The recursion is as deep as the number of units: ten. */
 static void branch_on_unit(struct branch_search *search, uint32_t unit, const struct tt_partition_merit *merit)
 {
     const struct tt_partition_problem *parts = search->parts;
@@ -92,19 +92,20 @@ void tt_partition_search_exhaustive(const struct tt_partition_problem *parts, in
     memcpy(place, search.best_place, parts->count * sizeof *place);
 }
 
-/* METIS is asked for two halves at a time: so it never comes to a half without vertices, of which it would tell standard output.
- * It has no fixed vertices: units that are fixed in a half are one vertex, which goes to its half whatever METIS says. */
+/* METIS only bisects, so that it never gets a half without vertices, which it would report on standard output. It does
+ * not support fixed vertices: units that are fixed in a half are merged into one vertex, which is moved to its half
+ * whatever METIS returns. */
 
 enum { SEED = 1 };
 
-/* What METIS takes, for the units of some ranks. */
+/* Input of METIS, for the units of some ranks. */
 struct half {
     const struct tt_partition_problem *parts;
     int32_t begin, middle, end; /* ranks of the first half, and of the second */
     const uint32_t *units;
     uint32_t unit_count;
     uint32_t *vertex; /* per unit of the whole system; only those of `units` mean something */
-    uint32_t *member; /* likewise: the half's number, to tell them from others */
+    uint32_t *member; /* per unit: the number of its half, which distinguishes it from other units */
     uint32_t stamp;
     idx_t vertices, anchors[2]; /* of units that are fixed in the first, the second half; -1: none */
     idx_t *rows, *columns, *edges, *weights, *sides;
@@ -113,8 +114,8 @@ struct half {
 
 /* ---- calling METIS ---- */
 
-/* METIS reseeds and uses rand(), whose state belongs to the process: it gets one of its own for the while. A SIGTERM, which it
- * would take for an error of its own, waits. */
+/* METIS reseeds and uses rand(), whose state belongs to the process: it gets a separate state during the call. A
+ * SIGTERM, which METIS would treat as an internal error, is blocked meanwhile. */
 static int call_metis(struct half *half, idx_t *options, real_t *shares)
 {
     char numbers[128];
@@ -144,7 +145,8 @@ static enum tutti_err bisect_graph(struct half *half)
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = SEED;
     options[METIS_OPTION_UFACTOR] = 30 / levels > 1 ? 30 / levels : 1; /* in thousandths */
-    options[METIS_OPTION_NCUTS] = 4;                                   /* the best of so many */
+    /* the number of attempts, of which METIS keeps the best */
+    options[METIS_OPTION_NCUTS] = 4;
     memset(half->sides, 0, (size_t)half->vertices * sizeof *half->sides);
     if (half->vertices > 1 && call_metis(half, options, shares) != METIS_OK)
         return tt_fail_memory();
@@ -193,7 +195,7 @@ static idx_t bisect_add_edges(struct half *half, uint32_t u, idx_t start, idx_t 
     return end;
 }
 
-/* An anchor's units come together, then each other unit by itself, in the order of vertices. */
+/* The units of an anchor come together, then all other units separately, in the order of vertices. */
 static void fill_graph(struct half *half, uint32_t *order, idx_t *seen)
 {
     uint32_t *next = order + half->unit_count;
@@ -327,9 +329,9 @@ enum tutti_err tt_partition_search_bisect(const struct tt_partition_problem *par
     return err;
 }
 
-/* Pairs of units are tried, too, if there are no more than this. */
+/* Pairs of units are also swapped up to this number of units. */
 enum { MOST_TO_SWAP = 300 };
-/* Every pass makes it better; most come to rest in a few. */
+/* Every pass improves the placement; most searches converge in a few passes. */
 enum { MOST_PASSES = 50 };
 
 struct improve_state {
@@ -341,8 +343,8 @@ struct improve_state {
     int64_t *shared;  /* values that the unit in hand shares with each rank */
 };
 
-/* What a change does, the first one counting first: to the sum of what is beyond the target, to values between ranks, to the sum
- * of the squares of loads. */
+/* The effect of a change, in descending weight: on the total load beyond the target, on the values between ranks, on
+ * the sum of squared loads. */
 struct rank_change {
     int64_t excess, cut, uneven;
 };
@@ -361,7 +363,7 @@ static int64_t excess_load(const struct improve_state *state, int64_t load)
     return load > state->target ? load - state->target : 0;
 }
 
-/* Is there another one of the unit's family, but for `except`? */
+/* Returns true if the rank has a unit of this unit's family other than `except`. */
 static bool has_family_member(const struct improve_state *state, uint32_t unit, int32_t rank, uint32_t except)
 {
     const int32_t *family = state->parts->family;
@@ -411,7 +413,7 @@ static void assign_rank(struct improve_state *state, uint32_t unit, int32_t rank
     state->place[unit] = rank;
 }
 
-/* The best rank for the unit, where it may go; its own if there is none. */
+/* Returns the best permitted rank for the unit; its current rank if none is better. */
 static int32_t find_best_rank(const struct improve_state *state, uint32_t unit, struct rank_change *best)
 {
     int32_t from = state->place[unit], found = from;

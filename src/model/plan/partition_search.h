@@ -12,7 +12,8 @@
 struct tt_partition_problem {
     uint32_t count; /* units */
     int32_t ranks;  /* fewer than units */
-    /* Who shares values with whom, both ways: of unit u, others[first[u]] ... others[first[u + 1] - 1], without itself. */
+    /* Units that exchange values with unit u, in either direction: others[first[u]] ... others[first[u + 1] - 1],
+     * without u. */
     uint32_t *first, *others;
     int64_t *values;
     int64_t *weights;      /* per unit: >= 1 */
@@ -29,14 +30,14 @@ struct tt_partition_merit {
     int64_t uneven; /* sum of the squares of loads */
 };
 
-/* What it costs: all ranks take as long as the one with the greatest load. */
+/* Returns the cost: all ranks take as long as the rank with the greatest load. */
 static inline double tt_partition_search_cost(const struct tt_partition_problem *parts,
                                               const struct tt_partition_merit *merit)
 {
     return (double)parts->ranks * (double)merit->load + parts->price * (double)merit->cut;
 }
 
-/* Is a better than b? */
+/* Returns true if a is better than b. */
 static inline bool tt_partition_search_is_better(const struct tt_partition_problem *parts,
                                                  const struct tt_partition_merit *a, const struct tt_partition_merit *b)
 {
@@ -48,11 +49,11 @@ static inline bool tt_partition_search_is_better(const struct tt_partition_probl
 TUTTI_CHECKED enum tutti_err tt_partition_search_bisect(const struct tt_partition_problem *parts, int32_t *place);
 /* The heaviest first, each to the rank with the least load where it may go. */
 TUTTI_CHECKED enum tutti_err tt_partition_search_spread(const struct tt_partition_problem *parts, int32_t *place);
-/* Makes a placement keep all constraints, then moves and swaps units as long as less is beyond `target`, or as much and fewer
- * values cross, or as many and loads are more even. */
+/* Makes a placement satisfy all constraints, then moves and swaps units as long as that reduces the load beyond
+ * `target`, then the values between ranks, then the imbalance. */
 TUTTI_CHECKED enum tutti_err tt_partition_search_improve(const struct tt_partition_problem *parts, int64_t target,
                                                          int32_t *place, struct tt_partition_merit *merit);
-/* The best placement of all. For few units: of ten there are 115,975 ways at most (Bell's number). */
+/* Finds the optimal placement. For few units: ten units have at most 115,975 placements (Bell's number). */
 enum { TUTTI_PARTITION_FEW = 10 };
 void tt_partition_search_exhaustive(const struct tt_partition_problem *parts, int32_t *place);
 

@@ -10,7 +10,6 @@
 
 /* ---- what crosses ---- */
 
-/* A connection whose value leaves its rank. */
 struct crossing {
     int32_t from, to;
     const struct tt_end *source;
@@ -41,7 +40,7 @@ static int compare_crossings(const void *a, const void *b)
     return partitioner_compare_ends(x->source, y->source);
 }
 
-/* Does the end hold nothing that `before`, which sorts before it, does not? */
+/* Returns true if `before`, which sorts before the end, contains all of its elements. */
 static bool partitioner_is_covered(const struct tt_end *end, const struct tt_end *before)
 {
     return partitioner_compare_ends(before, end) == 0 ||
@@ -99,8 +98,8 @@ enum tutti_err tt_partitioner_list_traffic(struct tt_traffic **list, size_t *cou
 
 /* ---- the problem ---- */
 
-/* If all connected values crossed, that would cost so much of what all units cost. There is no right figure: to units that take
- * milliseconds a message is nothing, to units that take less than it, all. */
+/* The cost of transferring all connected values, as a share of the cost of all units. No single figure is right: for
+ * units that take milliseconds a message is negligible, for faster units it dominates. */
 static const double PRICE = 0.25;
 
 static enum tutti_err set_unit_weights(struct tt_partition_problem *parts, const double *costs)

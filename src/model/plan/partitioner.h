@@ -11,7 +11,7 @@
 
 #include "model/system/system.h"
 
-/* What is to be placed. All of it is borrowed. */
+/* The task of placing units. All of it is borrowed. */
 struct tt_partitioner_task {
     const struct tt_system *system;
     const double *costs;  /* per component, in whatever measure, finite, >= 0; NULL: all cost the same */
@@ -20,20 +20,21 @@ struct tt_partitioner_task {
     int ranks;            /* > 0 */
 };
 
-/* place[c] becomes the rank of component c. Fixed components have theirs; every rank has one if there are enough; where there
- * are as many ranks as components, each has its own, in order. ARGUMENT, naming the units, where `alone` cannot be had. */
+/* Sets place[c] to the rank of component c. Fixed components get their rank; every rank has a component if there are
+ * enough; with as many ranks as components each gets its own, in order. ARGUMENT, naming the components, if `alone`
+ * cannot be satisfied. */
 TUTTI_CHECKED enum tutti_err tt_partitioner_place(const struct tt_partitioner_task *task, int32_t *place);
 /* How many ranks `alone` (NULL: none) takes: 1 or more. */
 int tt_partitioner_least_ranks(const struct tt_system *system, const bool *alone);
 
-/* What one rank sends to another at every exchange. */
+/* The values that one rank sends to a second rank at every exchange. */
 struct tt_traffic {
     int32_t from, to;
     uint64_t values; /* an array counts by its elements; what several units there read is sent once */
 };
 
-/* All that crosses, sorted by `from`, then `to`. *list is the caller's, to be freed. `place` NULL: every component is a rank
- * of its own. */
+/* Lists all traffic between ranks, sorted by `from`, then `to`. *list belongs to the caller (free). `place` NULL: every
+ * component is a separate rank. */
 TUTTI_CHECKED enum tutti_err tt_partitioner_list_traffic(struct tt_traffic **list, size_t *count,
                                                          const struct tt_system *system, const int32_t *place);
 

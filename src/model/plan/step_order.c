@@ -6,16 +6,17 @@
 
 #include "base/vector.h"
 
-/* Units are grouped where they need each other directly; groups are put in order, always one whose needs are met. */
+/* Units that need each other directly are grouped; groups are ordered such that the needs of each are met by earlier
+ * ones. */
 struct step_ordering {
     const struct tt_structure *structure;
     uint32_t count;
-    struct tt_digraph direct, all; /* who needs whom: by feed-through, or outside of cycles; by any connection */
-    struct tt_digraph readers;     /* `all` the other way round */
+    struct tt_digraph direct, all; /* dependencies: by feed-through or outside cycles; by any connection */
+    struct tt_digraph readers;     /* `all` reversed */
     struct tt_components groups;   /* of `direct` */
     struct tt_digraph group_readers;
     uint32_t *waiting;  /* per group: groups that it needs directly and that are not done */
-    uint32_t *wishing;  /* per group: units, outside of it, that it would like to be done */
+    uint32_t *wishing;  /* per group: the number of units outside it that it should follow */
     bool *done;         /* per group */
     uint32_t *heaps[2]; /* groups that could be next: with every wish fulfilled, and others; smallest unit first */
     uint32_t heap_sizes[2];
@@ -77,8 +78,8 @@ static enum tutti_err reverse_digraph(struct tt_digraph *out, const struct tt_di
     return err;
 }
 
-/* Outside of cycles every wish can be had: it is as good as a need. So a cycle is cut inside of it, not by units that only
- * read it. */
+/* Outside cycles every soft dependency can be met, so it counts as a need. So a cycle is cut inside the cycle, not at
+ * units that only read it. */
 static enum tutti_err add_soft_dependencies(const struct tt_digraph *all, struct feed_pairs *direct)
 {
     struct tt_components cycles = {0};
@@ -183,7 +184,7 @@ static void step_order_sort(struct step_ordering *work, uint32_t *sequence)
         step_order_enqueue(work, g);
 
     for (uint32_t n = 0; n < work->groups.count; n++) {
-        /* The next group: one with all its wishes met if there is one. */
+        /* The next group, preferably one with all its soft dependencies met. */
         uint32_t group;
         do
             group = heap_pop(work, work->heap_sizes[0] > 0 ? 0 : 1);
@@ -196,7 +197,7 @@ static void step_order_sort(struct step_ordering *work, uint32_t *sequence)
     }
 }
 
-/* Units that an option put in order come first; `place` tells which they are. */
+/* Units that an option ordered come first; `place` marks them. */
 static enum tutti_err apply_order_option(struct step_ordering *work, const char *order, uint32_t *sequence)
 {
     uint32_t named = 0, *others = calloc((size_t)work->count + 1, sizeof *others);
@@ -254,7 +255,7 @@ static void assign_waves(const struct step_ordering *work, struct tt_step_sequen
         sequence->wave_first[waves[i] + 1]++;
     for (uint32_t w = 0; w < sequence->wave_count; w++)
         sequence->wave_first[w + 1] += sequence->wave_first[w];
-    /* `place` tells the old order; within a wave units are listed as the system lists them. */
+    /* `place` has the previous order; within a wave units are listed in the order of the system. */
     for (uint32_t w = sequence->wave_count; w > 0; w--)
         sequence->wave_first[w] = sequence->wave_first[w - 1];
     sequence->wave_first[0] = 0;
@@ -316,11 +317,10 @@ void tt_step_order_fini_sequence(struct tt_step_sequence *sequence)
     *sequence = (struct tt_step_sequence){0};
 }
 
-/* A strongly connected component of units. */
 struct stage_component {
     uint32_t component; /* the first of its units */
     uint32_t number;    /* among the strongly connected components */
-    uint32_t level;     /* so many others have to come before it, one after the other */
+    uint32_t level;     /* length of the longest chain of units that must step before it */
     bool cyclic;
 };
 
@@ -330,7 +330,6 @@ struct stage_builder {
     struct stage_component *knots;
 };
 
-/* Who feeds whom. */
 static enum tutti_err step_order_connect(struct stage_builder *builder, const struct tt_structure *structure)
 {
     size_t count = 0;

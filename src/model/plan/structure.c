@@ -6,10 +6,10 @@
 
 #include "base/vector.h"
 
-/* Where dependencies are not told, each output needs each input: their product can be out of all proportion. */
+/* Limit of the edges: without declared dependencies each output needs each input, and their product can be enormous. */
 enum { MOST_EDGES = 1 << 27 };
 
-/* What the model structure of an FMU says of a variable. Zeroed: nothing. */
+/* The dependencies of a variable that the model structure of an FMU declares. Zeroed: none declared. */
 struct declared_dependencies {
     const struct tt_unknown *unknown;
     bool at_start; /* by InitialUnknowns: parameters are among the dependencies, too */
@@ -24,8 +24,8 @@ struct structure_build {
     enum tt_structure_phase phase;
     uint32_t (*edges)[2];
     size_t edge_count, edge_room;
-    struct declared_dependencies *told; /* per variable of the FMU at hand */
-    uint32_t *input_at; /* per variable of the component at hand: its node as a destination, or TUTTI_NONE */
+    struct declared_dependencies *told; /* per variable of the current FMU */
+    uint32_t *input_at; /* per variable of the current component: its node as a destination, or TUTTI_NONE */
     uint32_t *by_fmu;   /* components, those of one FMU side by side */
     bool *is_assumed;   /* per component */
 };
@@ -160,8 +160,8 @@ static void structure_read_list(struct structure_build *build, const struct tt_u
         build->told[list->items[i].variable] = (struct declared_dependencies){&list->items[i], at_start};
 }
 
-/* Is the value there without an input? FMI 1.0 is not asked: there "fixed" is the default of every start value, and
- * outputs have it that are computed. */
+/* Returns true if the value is known without an input. FMI 1.0 is excluded: there "fixed" is the default of every start
+ * value, even for computed outputs. */
 static bool structure_is_known(const struct tt_description *desc, const struct tt_var *var,
                                enum tt_structure_phase phase)
 {
@@ -173,7 +173,7 @@ static bool structure_is_known(const struct tt_description *desc, const struct t
     return desc->fmi > 1 && var->initial == TUTTI_EXACT;
 }
 
-/* Once per FMU, however many components share it. What comes later is the better source. */
+/* Once per FMU, even if several components share it. Later sources override earlier ones. */
 static void read_structure(struct structure_build *build, const struct tt_description *desc)
 {
     memset(build->told, 0, desc->var_count * sizeof *build->told);

@@ -43,7 +43,7 @@ static const char *uri_of_prefix(const struct tt_tree_node *node, const char *pr
     return "";
 }
 
-/* A prefix that means `uri` at this place, or NULL. One that is declared and then declared anew means the other thing. */
+/* Returns a prefix bound to `uri` at this node, or NULL. A prefix that an inner element rebinds does not count. */
 static const char *prefix_of_uri(const struct tt_tree_node *place, const char *uri)
 {
     for (const struct tt_tree_node *node = place; node; node = node->parent)
@@ -168,7 +168,7 @@ void tt_edit_set(struct tt_editor *maker, struct tt_tree_node *node, const char 
         maker->failed = true;
 }
 
-/* XML Schema writes what is no number in its own way. */
+/* XML Schema has its own spelling of non-finite numbers. */
 void tt_edit_set_number(struct tt_editor *maker, struct tt_tree_node *node, const char *name, double value)
 {
     tt_edit_set(maker, node, name, isnan(value) ? "NaN" : isinf(value) ? value > 0 ? "INF" : "-INF" : NUMBER(value));
@@ -211,10 +211,11 @@ struct tt_tree_node *tt_edit_add_settings(struct tt_editor *maker, struct tt_tre
     return settings;
 }
 
-/* A document that was read and changed, as the text that it was read from, with changes in place.
+/* Writes a document that was read and changed as its original text with changes in place.
  *
- * The text is read again: elements of both trees, and their places in the text, go by their numbers. What is the same in both is copied. In the
- * end the new text is read, too: if it is not what the tree says, it is thrown away, and all of the tree is written as if it were new. */
+ * The text is read again: elements of both trees, and their positions in the text, are matched by number. Equal parts
+ * are copied. Finally the new text is read, too: if it does not equal the tree, it is discarded, and the whole tree is
+ * written as a new document. */
 
 /* Places in the text: of an element without content all but the first are its end. */
 struct element_span {
@@ -238,7 +239,7 @@ static bool edit_starts_with(const struct document_patch *patch, size_t at, cons
     return patch->size - at >= length && memcmp(patch->source + at, text, length) == 0;
 }
 
-/* After the next `text`; 0: there is none. */
+/* Returns the offset after the next `text`; 0 if there is none. */
 static size_t edit_skip_past(const struct document_patch *patch, size_t at, const char *text)
 {
     for (; at < patch->size; at++)
@@ -280,7 +281,7 @@ static size_t edit_find_tag(struct document_patch *patch, size_t at, unsigned *f
     return end;
 }
 
-/* False: it is a text whose tags are not those of the tree, or which has what is not understood here. */
+/* False if the tags of the text do not match the tree, or if it has unsupported constructs. */
 static bool edit_find_spans(struct document_patch *patch)
 {
     unsigned found = 0, open = 0;
@@ -300,7 +301,7 @@ static bool edit_find_spans(struct document_patch *patch)
     return found == patch->count && open == 0;
 }
 
-/* The element that follows in the document, inside of it or after it. */
+/* Returns the next element in document order: a child, or the element that follows. */
 static const struct tt_tree_node *edit_next_element(const struct tt_tree_node *node)
 {
     if (node->first)
@@ -539,7 +540,6 @@ static enum tutti_err edit_read_remaining(void *context, void *buffer, size_t si
     return TUTTI_OK;
 }
 
-/* NULL: it cannot be read. */
 static struct tt_tree *edit_read_text(const struct tt_text *text)
 {
     struct tt_tree *tree = NULL;

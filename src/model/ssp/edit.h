@@ -20,11 +20,11 @@ struct tt_tree *tt_edit_new_tree(const char *file);
  * first of them. */
 struct tt_tree_node *tt_edit_add_root(struct tt_editor *maker, const char *local, const enum tt_tree_space *spaces,
                                       size_t count);
-/* A new element in `parent`, at its place among the others (of equal ones, after the last). A namespace that the document
- * has not declared here is declared by it. Never NULL. */
+/* Adds an element to `parent`, at its place in the schema's order (after equal elements). It declares its namespace if
+ * the document has not done so here. Never NULL. */
 struct tt_tree_node *tt_edit_add(struct tt_editor *maker, struct tt_tree_node *parent, enum tt_tree_space space,
                                  const char *local);
-/* The first child of that name, made if there is none. */
+/* Returns the first child of that name, which is created if it does not exist. */
 struct tt_tree_node *tt_edit_add_once(struct tt_editor *maker, struct tt_tree_node *parent, enum tt_tree_space space,
                                       const char *local);
 void tt_edit_set(struct tt_editor *maker, struct tt_tree_node *node, const char *name, const char *value);
@@ -34,7 +34,7 @@ void tt_edit_set_number(struct tt_editor *maker, struct tt_tree_node *node, cons
  * an annotation around it. */
 struct tt_tree_node *tt_edit_add_settings(struct tt_editor *maker, struct tt_tree_node *node);
 
-/* Can XML say it at all: is it UTF-8 without control characters? */
+/* Returns true if XML can represent the text: UTF-8 without control characters. */
 bool tt_tree_is_encodable(const char *text);
 
 #endif

@@ -36,7 +36,7 @@ static bool package_ends_with(const char *text, const char *end)
     return n >= m && strcasecmp(text + n - m, end) == 0;
 }
 
-/* "a/b", or b alone if there is no a. */
+/* "a/b", or b alone if `a` is missing. */
 static char *package_join(const char *a, const char *b)
 {
     size_t n = strlen(a);
@@ -52,7 +52,7 @@ bool tt_package_is_system(const char *path)
     struct stat st;
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return package_ends_with(path, ".ssp") || package_ends_with(path, ".ssd");
-    char ssd[PATH_MAX]; /* without memory that may be out: a package is no other thing then */
+    char ssd[PATH_MAX]; /* on the stack, because out of memory must not change what counts as a package */
     int length = snprintf(ssd, sizeof ssd, "%s/" DEFAULT_SSD, path);
     return length < (int)sizeof ssd && stat(ssd, &st) == 0 && S_ISREG(st.st_mode);
 }
@@ -181,7 +181,7 @@ static enum tutti_err open_archive(struct tt_package *package, const char *path,
         if (err == TUTTI_OK && !(package->folder = realpath(folder, NULL)))
             err = tt_fail(TUTTI_ERR_IO, "cannot use the folder %s: %s", folder, strerror(errno));
     }
-    /* Packages in packages lie in folders of our own, whose names are no help in messages. */
+    /* Nested packages are unpacked to temporary folders, whose names are useless in messages. */
     return strcmp(path, shown) == 0 ? err : tt_fail_context(err, "%s", shown);
 }
 
@@ -286,7 +286,7 @@ static enum tutti_err package_place_at(const struct tt_package *package, const c
     return check_inside(package, place);
 }
 
-/* The place of a relative path in a package: inside of it, whatever the path is made of. */
+/* Resolves a relative path in a package; the result never leaves the package. */
 static enum tutti_err resolve_inside(const struct tt_package *package, const struct tt_package_place *base,
                                      const char *path, struct tt_package_place *place)
 {
@@ -386,7 +386,7 @@ static enum tutti_err peek_end(void *context, struct tt_xml *xml)
     return TUTTI_OK;
 }
 
-/* Is `name` the name that the SSD gives itself? One that cannot be read has none. */
+/* Returns true if the SSD declares this name. An unreadable SSD has no name. */
 static bool package_has_name(const struct tt_package_place *place, const char *name)
 {
     static const struct tt_xml_handlers handlers = {.start = peek_start, .end = peek_end};
@@ -452,8 +452,6 @@ enum tutti_err tt_package_find_ssd(struct tt_package *package, const char *varia
         tt_package_place_fini(place);
     return err;
 }
-
-/* Files on the disk as streams. */
 
 struct package_stream {
     int fd;

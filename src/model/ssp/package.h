@@ -25,14 +25,15 @@ TUTTI_CHECKED enum tutti_err tt_package_open(struct tt_package **out, const char
 /* Another owner, in the same thread: tt_package_free is to be called once more. */
 struct tt_package *tt_package_share(struct tt_package *package);
 void tt_package_free(struct tt_package *package);
-/* Does `path` look like a system: an .ssp, an .ssd, a folder with a SystemStructure.ssd? (else: an FMU) */
+/* Returns true if `path` looks like a system: an .ssp, an .ssd, or a folder with a SystemStructure.ssd. (Otherwise it
+ * is an FMU.) */
 bool tt_package_is_system(const char *path);
 
-/* Is it a bare .ssd with what lies around it? */
+/* Returns true if it is a plain .ssd with the files around it. */
 bool tt_package_is_bare(const struct tt_package *package);
 
-/* The SSD to begin with: `variant` ("VariantB.ssd", or the name attribute of an SSD), NULL for the default one. ARGUMENT,
- * listing the variants, if there is none of that name. */
+/* Finds the top-level SSD: `variant` ("VariantB.ssd", or the name attribute of an SSD), NULL for the default. ARGUMENT,
+ * listing the variants, if it does not exist. */
 TUTTI_CHECKED enum tutti_err tt_package_find_ssd(struct tt_package *package, const char *variant,
                                                  struct tt_package_place *place);
 /* The .ssd files at the root, sorted, the default one first; borrowed. */

@@ -80,7 +80,7 @@ void tt_ssd_free(struct tt_ssd *ssd)
     free(ssd);
 }
 
-/* What other tools write about a run into annotations of an SSD: OMSimulator's and OSP's master algorithms and their steps. */
+/* Annotations by which other tools describe a run in an SSD: the master algorithms and steps of OMSimulator and OSP. */
 
 /* Elements by name, in whatever namespace and depth: versions of the tools differ in both. */
 static const struct foreign_algorithm {
@@ -141,7 +141,7 @@ void tt_ssd_read_foreign(struct tt_ssp_reader *parts, const struct tt_tree_node 
 /* The parts of a structure that have their content inline or in another file: parameter bindings with their mappings,
  * signal dictionaries. */
 
-/* Is it the type that is meant when none is given? */
+/* Returns true for the type that applies without an attribute. */
 static bool is_default_type(const char *type, const char *standard)
 {
     return !type || strcmp(type, standard) == 0;
@@ -163,7 +163,7 @@ static enum tutti_err ssd_read_base(struct tt_ssp_reader *parts, const struct tt
     return TUTTI_OK;
 }
 
-/* The one inline document in `holder`, which may be NULL; none if `source` says where it is. */
+/* Finds the inline document in `holder`, which may be NULL; there must be none if `source` refers to a file. */
 static enum tutti_err ssd_find_inline(const struct tt_ssp_reader *parts, const struct tt_tree_node *node,
                                       const struct tt_tree_node *holder, const char *source, const char *local,
                                       const struct tt_tree_node **found)
@@ -490,7 +490,6 @@ static enum tutti_err ssd_read_connections(struct tt_ssp_reader *parts, const st
         {"ParameterBindings", TUTTI_SPACE_SSD, TUTTI_SHAPE_MANY, false}, SHAPE_META,                                   \
         SHAPE_ANNOTATIONS(TUTTI_SPACE_SSD)
 
-/* What all three kinds have. */
 static enum tutti_err ssd_read_element(struct tt_ssp_reader *parts, struct tt_tree_node *node,
                                        const struct tt_shape *shape, struct tt_ssp_element *element)
 {

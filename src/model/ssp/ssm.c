@@ -20,7 +20,7 @@ static enum tutti_err ssm_read_entry(struct tt_ssp_reader *parts, const struct t
     TRY(tt_ssp_reader_require(parts, node, "source", &mapping->source));
     TRY(tt_ssp_reader_require(parts, node, "target", &mapping->target));
     TRY(tt_ssp_reader_read_bool(parts, node, "suppressUnitConversion", &mapping->suppress_unit_conversion));
-    /* One source may have many targets, but not the other way round. */
+    /* A source may have many targets, but a target only one source. */
     TRY(tt_ssp_reader_check_unique(parts, targets, node, mapping->target, "targets of this mapping"));
     return tt_ssm_read_transformation(parts, node, &mapping->transformation);
 }

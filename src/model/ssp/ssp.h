@@ -33,7 +33,7 @@ struct tt_ssp_scope {
 /* The type of a connector, a dictionary entry or a value. Real is Float64, Integer is Int32. */
 struct tt_ssp_type {
     bool given;
-    bool loose; /* Real or Integer: FMI 3.0's widths are not meant to be told apart */
+    bool loose; /* Real or Integer: the widths of FMI 3.0 are not distinguished */
     enum tt_type type;
     const char *unit, *enumeration, *mime_type;
 };
@@ -75,7 +75,7 @@ enum tt_ssp_transformation_kind {
 
 struct tt_ssp_map_entry {
     const char *source_name, *target_name; /* ENUMERATION_MAP */
-    tt_wide source, target;                /* the others; false and true are 0 and 1 */
+    tt_wide source, target;                /* of all other maps; false and true are 0 and 1 */
 };
 
 struct tt_ssp_transformation {
@@ -177,9 +177,9 @@ struct tt_ssp_dictionary {
 
 enum tt_ssp_element_kind { TUTTI_SSP_COMPONENT, TUTTI_SSP_SYSTEM, TUTTI_SSP_DICTIONARY_REFERENCE };
 
-/* What an annotation of another tool says about steps. */
+/* Step settings from the annotation of another tool. */
 struct tt_ssp_foreign {
-    const char *tool;       /* static; NULL: nothing is said */
+    const char *tool;       /* static; NULL: no such annotation */
     double step, tolerance; /* 0: none */
     bool varies;            /* the tool varies the step */
     unsigned line;
@@ -200,7 +200,7 @@ struct tt_ssp_element {
     size_t connection_count;
     const struct tt_ssp_dictionary *dictionaries;
     size_t dictionary_count;
-    const struct tt_tree_node *settings; /* the element inside of the annotation org.tutti, or NULL */
+    const struct tt_tree_node *settings; /* the element inside the annotation org.tutti, or NULL */
     struct tt_ssp_foreign foreign;
     struct tt_tree_node *node; /* of this element, for writers */
     unsigned line;
@@ -222,9 +222,9 @@ struct tt_ssd {
 /* The type of the annotation that holds Tutti's settings. */
 #define TUTTI_ANNOTATION "org.tutti"
 
-/* Each reads one document. What is odd but usable goes to `findings` (may be NULL), also elements and attributes that
- * the schema does not know; FORMAT with file and line where there is no sense to be made: wrong root, missing required
- * attributes, values that are none, two elements or connectors of one name in an element. `file` is for messages. */
+/* Each function reads one document. Anomalies that do not prevent reading go to `findings` (may be NULL), including
+ * unknown elements and attributes. FORMAT with file and line for unusable content: wrong root, missing required
+ * attributes, invalid values, two elements or connectors with one name in an element. `file` is used in messages. */
 TUTTI_CHECKED enum tutti_err tt_ssd_read(struct tt_ssd **out, const char *file, struct tt_byte_source *reader,
                                          struct tt_findings *findings);
 TUTTI_CHECKED enum tutti_err tt_ssv_read(struct tt_ssv **out, const char *file, struct tt_byte_source *reader,
@@ -238,7 +238,7 @@ void tt_ssv_free(struct tt_ssv *ssv);
 void tt_ssm_free(struct tt_ssm *ssm);
 void tt_ssb_free(struct tt_ssb *ssb);
 
-/* "input", "calculatedParameter", ... Static. */
+/* Returns "input", "calculatedParameter", ... Static. */
 const char *tt_ssd_kind_name(enum tt_ssp_kind kind);
 /* The unit or enumeration of a file by its name, or NULL. */
 const struct tt_unit_def *tt_ssp_reader_find_unit(const struct tt_ssp_scope *scope, const char *name);

@@ -336,7 +336,7 @@ enum tutti_err tt_ssp_reader_open(struct tt_tree **tree, const char *file, struc
     return err;
 }
 
-/* What several kinds of documents have in them: version, units, enumerations, types, dimensions, annotations. */
+/* Parts that several kinds of documents share: version, units, enumerations, types, dimensions, annotations. */
 
 static const struct tt_shape_word no_attributes[] = {{NULL, false}};
 static const struct tt_shape_child no_children[] = {{NULL, TUTTI_SPACE_SSC, TUTTI_SHAPE_ONE, false}};

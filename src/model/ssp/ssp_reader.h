@@ -18,7 +18,7 @@ struct tt_ssp_reader {
     struct tt_map ids; /* of the whole file -> line */
     struct tt_ssp_reader_names {
         struct tt_map units, enumerations;
-        bool version_1; /* the document says 1.0 */
+        bool version_1; /* the document has version 1.0 */
     } names;            /* the present one: an inline document has its own */
 };
 
@@ -121,18 +121,18 @@ TUTTI_CHECKED enum tutti_err tt_ssp_reader_check(struct tt_ssp_reader *parts, co
 
 /* ---- looking into elements ---- */
 
-/* Is it an element of SSP with this name? */
+/* Returns true if it is an element of SSP with this name. */
 bool tt_ssp_reader_has_name(const struct tt_tree_node *node, const char *local);
-/* The first child, or the next sibling, of which this is true; NULL: none. */
+/* Returns the first child, or the next sibling, that is an element of SSP with this name; NULL if there is none. */
 struct tt_tree_node *tt_ssp_reader_find_child(const struct tt_tree_node *node, const char *local);
 struct tt_tree_node *tt_ssp_reader_find_next(const struct tt_tree_node *node, const char *local);
 size_t tt_ssp_reader_count_children(const struct tt_tree_node *node, const char *local);
-/* A zeroed array for as many in the arena; *count says how many. *out is NULL if there are none. */
+/* Allocates a zeroed array in the arena with one item per such child; *count of them. *out is NULL if there are none. */
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_new_array(struct tt_ssp_reader *parts, const struct tt_tree_node *node,
                                                      const char *local, size_t size, void *out, size_t *count);
 
-/* Attributes. The first is FORMAT if it is absent; the others leave *out alone then, and are FORMAT for a text that is
- * none of the kind. */
+/* Read attributes. tt_ssp_reader_require fails with FORMAT if the attribute is missing; the other functions leave *out
+ * unchanged then. All fail with FORMAT for a text of the wrong kind. */
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_require(const struct tt_ssp_reader *parts, const struct tt_tree_node *node,
                                                    const char *name, const char **out);
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_read_bool(const struct tt_ssp_reader *parts, const struct tt_tree_node *node,
@@ -165,9 +165,9 @@ TUTTI_CHECKED enum tutti_err tt_ssp_reader_read_version(struct tt_ssp_reader *pa
 /* Units and enumerations, which are children of `top`. Fills the maps of `parts`, which must be empty. */
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_read_scope(struct tt_ssp_reader *parts, const struct tt_tree_node *top,
                                                       struct tt_ssp_scope *scope);
-/* The child that says the type, or NULL. An ssd:Clock does not: it names a clock. */
+/* Returns the child that defines the type, or NULL. An ssd:Clock does not define one: it names a clock. */
 const struct tt_tree_node *tt_ssp_reader_find_type_node(const struct tt_tree_node *node);
-/* The type that this child says. */
+/* Reads the type that this child defines. */
 void tt_ssp_reader_read_type(struct tt_ssp_reader *parts, const struct tt_tree_node *node, struct tt_ssp_type *type);
 /* The type of a connector or dictionary entry from its child, if it has one. */
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_read_signal_type(struct tt_ssp_reader *parts,
@@ -178,14 +178,14 @@ TUTTI_CHECKED enum tutti_err tt_ssp_reader_read_dimensions(struct tt_ssp_reader 
                                                            size_t *count);
 TUTTI_CHECKED enum tutti_err tt_ssm_read_transformation(struct tt_ssp_reader *parts, const struct tt_tree_node *node,
                                                         struct tt_ssp_transformation *transformation);
-/* What other tools' annotations in node's Annotations say about steps, unless something was said before. */
+/* Reads step settings from other tools' annotations in node's Annotations, unless there are some already. */
 void tt_ssd_read_foreign(struct tt_ssp_reader *parts, const struct tt_tree_node *node, struct tt_ssp_foreign *foreign);
-/* The element inside of the annotation org.tutti in node's Annotations, or NULL. */
+/* Returns the element inside the annotation org.tutti in node's Annotations, or NULL. */
 const struct tt_tree_node *tt_ssp_reader_read_settings(struct tt_ssp_reader *parts, const struct tt_tree_node *node);
 
 /* ---- documents, also inline ones ---- */
 
-/* Reads the tree of a document and checks that its top element is this one. */
+/* Reads the tree of a document and checks the name of its top element. */
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_open(struct tt_tree **tree, const char *file, struct tt_byte_source *reader,
                                                 enum tt_tree_space space, const char *local);
 TUTTI_CHECKED enum tutti_err tt_ssv_parse(struct tt_ssp_reader *parts, const struct tt_tree_node *top,

@@ -170,8 +170,8 @@ static enum tutti_err ssv_read_parameter(struct tt_ssp_reader *parts, const stru
     return ssv_check_count(parts, node, parameter);
 }
 
-/* Adds, after the others, a parameter that was read. Names should be unique; files of well-known examples have some
- * twice, and then the last one counts, as it does among bindings. */
+/* Appends a parameter. Names should be unique; in well-known files with duplicates the last one applies, as among
+ * bindings. */
 static enum tutti_err ssv_add_parameter(struct tt_ssp_reader *parts, const struct tt_tree_node *node,
                                         struct tt_map *names, struct tt_ssp_parameter *parameters, size_t *count)
 {

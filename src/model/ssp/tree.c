@@ -79,7 +79,7 @@ struct tree_builder {
     struct prefix_declaration declarations[NAMESPACES];
     size_t declaration_count;
     struct tt_text text;                /* since the last tag */
-    unsigned loose_depth;               /* of the outermost element whose content is not SSP's; 0: in none */
+    unsigned loose_depth;               /* depth of the outermost element with foreign content; 0: none */
     bool preserve[TUTTI_XML_DEPTH + 1]; /* by depth: xml:space="preserve" is in force */
 };
 
@@ -110,7 +110,7 @@ static const struct qualified_name *tree_intern(struct tree_builder *builder, co
     return name;
 }
 
-/* Does the element hold what others fill in? That may be text and elements mixed, which SSP itself never has. */
+/* Returns true for elements with foreign content, which may mix text and elements, as SSP itself never does. */
 static bool holds_foreign_content(const struct tt_tree_node *node)
 {
     return node->space == TUTTI_SPACE_FOREIGN || strcmp(node->local, "Annotation") == 0 ||
@@ -149,7 +149,7 @@ static enum tutti_err tree_flush_text(struct tree_builder *builder)
     return TUTTI_OK;
 }
 
-/* White space around elements where there is no other text is a matter of layout. */
+/* White space around elements without other text is layout only. */
 static void tree_drop_blanks(struct tt_tree_node *node)
 {
     bool elements = false;
@@ -191,7 +191,7 @@ static enum tutti_err tree_resolve(struct tree_builder *builder, struct tt_xml *
                        name->full, name->prefix, name->prefix);
 }
 
-/* Arrays of attributes have room for a power of two, so that tt_tree_set_attribute knows when one is full. */
+/* Arrays of attributes have room for a power of two, which tells tt_tree_set_attribute when one is full. */
 static unsigned tree_attribute_room(unsigned count)
 {
     unsigned room = 1;

@@ -24,7 +24,7 @@ enum tt_tree_space {
     TUTTI_SPACE_SSB,
 };
 
-/* "ssd", ..., and the address that it stands for. Static. */
+/* Returns the prefix "ssd", ..., or the namespace URI. Static. */
 const char *tt_tree_space_prefix(enum tt_tree_space space);
 const char *tt_tree_space_uri(enum tt_tree_space space);
 
@@ -79,7 +79,7 @@ void tt_tree_write(const struct tt_tree *tree, struct tt_text *out);
  * that was not read, a text in another encoding) as tt_tree_write. */
 void tt_edit_write_back(const struct tt_tree *tree, struct tt_text *out);
 
-/* Elements of trees as text, for those who write documents (tree_write.c, edit.c). */
+/* Elements of trees as text, for modules that write documents (tree_write.c, edit.c). */
 
 /* As the content of an element, or of an attribute in double quotes. */
 void tt_tree_escape(struct tt_text *out, const char *text, bool attribute);

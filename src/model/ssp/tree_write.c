@@ -5,7 +5,7 @@
 #include "model/ssp/edit.h"
 #include "model/ssp/tree.h"
 
-/* What XML has no way to say: control characters, broken UTF-8, and two code points that are no characters. */
+/* Finds text that XML cannot represent: control characters, broken UTF-8, and two code points that are not characters. */
 static size_t find_unencodable(const char *c)
 {
     unsigned char byte = (unsigned char)*c;
@@ -66,7 +66,7 @@ static void tree_new_line(struct tt_text *out, size_t depth)
         tt_text_append(out, "  ");
 }
 
-/* Would white space inside of the element count as text? */
+/* Returns true if white space inside the element would count as text. */
 static bool keeps_whitespace(const struct tt_tree_node *node)
 {
     const char *space = tt_tree_find_attribute(node, "xml:space");
@@ -94,7 +94,7 @@ void tt_tree_write_tag(struct tt_text *out, const struct tt_tree_node *node)
 
 void tt_tree_write_element(struct tt_text *out, const struct tt_tree_node *element, size_t depth)
 {
-    const struct tt_tree_node *packed = NULL; /* the outermost element inside of which nothing may be added */
+    const struct tt_tree_node *packed = NULL; /* the outermost element inside which nothing may be added */
     for (const struct tt_tree_node *node = element; node;) {
         if (node->text) {
             tt_tree_escape(out, node->text, false);

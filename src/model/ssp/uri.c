@@ -12,7 +12,7 @@ static bool uri_is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The length of the scheme before the colon, 0 if there is none (RFC 3986, 3.1). */
+/* Returns the length of the scheme before the colon (RFC 3986, 3.1); 0 without a scheme. */
 static size_t scheme_length(const char *text)
 {
     if (!uri_is_letter(*text))
@@ -59,7 +59,7 @@ static enum tutti_err uri_decode(const char *whole, const char *text, size_t n, 
     return TUTTI_OK;
 }
 
-/* What follows "file:" up to the path: nothing, "//" or "//localhost". */
+/* Skips the part between "file:" and the path: nothing, "//" or "//localhost". */
 static enum tutti_err skip_host(const char *whole, const char **text)
 {
     if (strncmp(*text, "//", 2) == 0) {

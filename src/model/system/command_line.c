@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stands on a command line: files with names, --connect, --set. */
+/* Reads a command line: files with names, --connect, --set. */
 #include "model/system/command_line.h"
 
 #include <math.h>
@@ -43,8 +43,7 @@ static char *file_stem(const char *path)
     return strndup(path + begin, end - begin);
 }
 
-/* "NAME=FILE", "FILE", "FILE#VARIANT"; a file that is there is no other thing, whatever its name.
- * False: memory is out. */
+/* Parses "NAME=FILE", "FILE", "FILE#VARIANT"; a file that exists is taken literally. False: memory is out. */
 static bool read_argument(struct tt_flat *flat, const char *text, struct file_argument *out)
 {
     *out = (struct file_argument){0};
@@ -168,7 +167,7 @@ enum tutti_err tt_command_line_open(struct tt_flat *flat)
 
 /* ---- names ---- */
 
-/* What a name on the command line means: in a single FMU its own name may be left out. */
+/* Resolves a name on the command line; for a single FMU its component name may be omitted. */
 static enum tutti_err command_line_find(struct tt_flat *flat, const char *name, struct tt_vector *matches)
 {
     matches->count = 0;
@@ -260,7 +259,7 @@ static enum tutti_err command_line_add_connection(struct tt_flat *flat, const ch
     return err ? err : tt_edges_add(flat, &edge);
 }
 
-/* Both names, cut at one of the '='; *found says if both mean something. */
+/* Resolves both names, split at one of the '='; *found is true if both exist. */
 static enum tutti_err command_line_connect_at(struct tt_flat *flat, const char *text, const char *equals, bool *found)
 {
     struct tt_vector left = {0}, right = {0};

@@ -14,8 +14,8 @@ struct tt_scaled_name {
 
 /* The whole text is a name. */
 struct tt_scaled_name tt_command_line_unscaled(size_t length);
-/* The next shorter name that leaves *FACTOR, +OFFSET, -OFFSET or both after it. Names may contain such signs, too: callers
- * begin with all of the text and take the first name that there is. False: there is no other. */
+/* Finds the next shorter name that leaves *FACTOR, +OFFSET, -OFFSET or both after it. Names may contain these signs,
+ * too: callers begin with the whole text and use the first name that exists. False: no shorter name. */
 bool tt_command_line_next_scaled(const char *text, size_t length, struct tt_scaled_name *scaled);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "model/system/flat.h"
 
-/* ---- what a connector says ---- */
+/* ---- properties of a connector ---- */
 
 struct tt_signal_spec tt_connectors_signal_spec(struct tt_flat *flat, const struct tt_ssp_scope *scope,
                                                 const struct tt_ssp_type *type, size_t dimensions)
@@ -47,7 +47,7 @@ static bool connectors_kind_fits(enum tt_ssp_kind kind, const struct tt_var *var
     /* By causality alone constants are outputs or locals, too. */
     if (kind == TUTTI_SSP_OUTPUT || kind == TUTTI_SSP_LOCAL)
         return var->causality == (kind == TUTTI_SSP_OUTPUT ? TUTTI_OUTPUT : TUTTI_LOCAL);
-    /* FMI 1.0 does not tell parameters that can be set from those that are calculated. */
+    /* FMI 1.0 does not distinguish settable parameters from calculated ones. */
     return fmi == 1 && kind == TUTTI_SSP_PARAMETER && own == TUTTI_SSP_CALCULATED_PARAMETER;
 }
 
@@ -75,7 +75,7 @@ static const char *shown_type(const struct tt_ssp_type *type)
     return tt_type_name(type->type);
 }
 
-/* Is the connector what the variable is? Says what is not. */
+/* Compares a connector with its variable and reports differences. */
 static bool connectors_check(struct tt_flat *flat, uint32_t index, const struct tt_ssp_connector *connector,
                              const struct tt_description *desc, const struct tt_var *var)
 {
@@ -204,7 +204,7 @@ static enum tutti_err connectors_add_wire(struct tt_flat *flat, uint32_t index, 
     return TUTTI_OK;
 }
 
-/* A component says again what connectors the system has that it refers to. */
+/* A component repeats the connectors of the system that it refers to. */
 static void connectors_check_reference(struct tt_flat *flat, uint32_t index)
 {
     const struct tt_flat_item *item = tt_flat_item(flat, index);
@@ -269,7 +269,7 @@ enum tutti_err tt_connectors_add_dictionaries(struct tt_flat *flat, uint32_t ind
     return TUTTI_OK;
 }
 
-/* The innermost dictionary of that name around an item; NULL: there is none. */
+/* Finds the innermost dictionary of that name around an item; NULL if there is none. */
 static struct tt_flat_dictionary *connectors_find_dictionary(struct tt_flat *flat, uint32_t index, const char *name)
 {
     do {
@@ -439,7 +439,7 @@ static bool connectors_is_empty(const struct tt_flat_item *item)
            item->table == TUTTI_NONE && !item->body;
 }
 
-/* False: there is no such end, which is reported. */
+/* False: the end does not exist, which is reported. */
 static bool connectors_find_end(struct tt_flat *flat, const struct written_connection *written,
                                 struct tt_flat_edge_end *end)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines and constraints, from what a command line or an annotation says of them. */
+/* Parses lines and constraints from the command line or an annotation. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ struct constraint_equation {
 struct constraint_reader {
     struct tt_system *system;
     const char *option;    /* "--tlm" */
-    struct text_part text; /* of the joint at hand */
+    struct text_part text; /* of the current joint */
     const char *file;      /* that it is from; NULL: the command line */
     unsigned line;
     struct tt_vector fed, read, lines, constraints;
@@ -64,7 +64,7 @@ static struct text_part constraints_text_part(const char *text, size_t length)
     return (struct text_part){text, length};
 }
 
-/* What comes before the next `mark` outside of brackets; the rest, without it, is left in *rest. False: nothing is left. */
+/* Splits at the next `mark` outside brackets; *rest receives the text after it. False at the end of the text. */
 static bool constraints_next_part(struct text_part *rest, char mark, struct text_part *part)
 {
     int depth = 0;
@@ -112,7 +112,7 @@ static const char *constraints_name_of(const struct constraint_reader *joiner, c
     return tt_system_name(joiner->system, end, name, size);
 }
 
-/* *found: there is such a variable. */
+/* *found: the variable exists. */
 static enum tutti_err constraints_find_name(const struct constraint_reader *joiner, struct text_part part,
                                             struct tt_end *end, bool *found)
 {
@@ -166,7 +166,8 @@ static enum tutti_err constraints_find_term(const struct constraint_reader *join
     return TUTTI_OK;
 }
 
-/* The longest term, or number, that the text begins with: names may have signs in them. *length: of it; 0: there is none. */
+/* Finds the longest term, or number, at the beginning of the text: names may contain signs. *length: 0 if there is
+ * none. */
 static enum tutti_err parse_term(const struct constraint_reader *joiner, struct text_part text,
                                  struct equation_side *side, size_t *length)
 {
@@ -353,7 +354,6 @@ static enum tutti_err read_line_end(struct constraint_reader *joiner, struct tex
     return TUTTI_OK;
 }
 
-/* "delay=D" */
 static enum tutti_err constraints_read_value(const struct constraint_reader *joiner, struct text_part field,
                                              const char *key, double *value, bool *found)
 {
@@ -635,7 +635,7 @@ static enum tutti_err read_constraint(struct constraint_reader *joiner)
 
 /* ---- redundant constraints ---- */
 
-enum { MOST_ROWS = 500 }; /* for so many the test costs little; of more, a run finds what is redundant */
+enum { MOST_ROWS = 500 }; /* up to this number of rows the test is cheap; for more, a run detects redundant rows */
 
 /* Takes known rows away from one; what is left becomes known, unless it is nothing. */
 static bool is_independent(double *row, double **known, uint32_t *known_count, size_t columns)
@@ -754,8 +754,8 @@ static enum tutti_err copy_vector(struct tt_arena *arena, const struct tt_vector
     return TUTTI_OK;
 }
 
-/* An end feels its own velocity at once: by a connection from the unit to itself, so that every coupling treats that as it treats
- * connections. What arrives from the other end is what the master feeds. */
+/* An end depends on its own velocity immediately: by a connection from the unit to itself, so that couplings treat it
+ * like any connection. The master feeds the values that arrive from the opposite end. */
 static enum tutti_err connect_end(struct tt_system *system, const struct tt_tlm_line *line,
                                   const struct tt_tlm_line_end *end, struct tt_connection *connection)
 {

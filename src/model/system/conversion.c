@@ -59,7 +59,7 @@ enum tutti_err tt_conversion_units(const struct tt_unit_def *from, const struct 
     return TUTTI_OK;
 }
 
-/* Those that are no int64_t, which Int64 and Enumeration are. */
+/* The integer types other than int64_t, which Int64 and Enumeration use. */
 #define WHOLE_TYPES(X)                                                                                                 \
     X(INT8, int8_t)                                                                                                    \
     X(UINT8, uint8_t)                                                                                                  \

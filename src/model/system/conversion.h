@@ -2,7 +2,8 @@
 /* conversion.h - from a source's value to a destination's: type, unit, and the transformations of SSP.
  *
  * SSP: first the unit conversion (factor and offset), then the linear transformation; with suppressUnitConversion the
- * transformation only. Along a path of several connections one follows the other; linear ones are folded into one. */
+ * transformation only. Conversions along a path of several connections are applied in sequence; linear ones are
+ * combined. */
 #ifndef TT_MODEL_SYSTEM_CONVERSION_H
 #define TT_MODEL_SYSTEM_CONVERSION_H
 
@@ -20,8 +21,8 @@ struct tt_value_map {
     size_t count;
 };
 
-/* Read-only once it is made. First the maps, one after the other, for Boolean, integers and Enumeration; then factor and
- * offset; then the destination's type. String and Binary: as they are. */
+/* Read-only once made. First the maps, in sequence, for Boolean, integers and Enumeration; then factor and offset; then
+ * the destination's type. String and Binary pass unchanged. */
 struct tt_conversion {
     enum tt_type from, to;
     bool linear; /* factor or offset does something */
@@ -30,13 +31,14 @@ struct tt_conversion {
     size_t map_count;
 };
 
-/* Can a value of type `from` be handed to a variable of type `to` as it is? Float to Float, integer (or Enumeration) to
- * integer, Enumeration or Float, Boolean to integer or Float as 0 or 1; nothing else to another type. */
+/* Returns true if a value of type `from` can be passed to a variable of type `to` without loss: Float to Float; integer
+ * (or Enumeration) to integer, Enumeration or Float; Boolean to integer or Float as 0 or 1. All other pairs of
+ * different types are false. */
 bool tt_conversion_is_possible(enum tt_type from, enum tt_type to);
-/* ... or with a loss? Float to an integer, which rounds to the nearest (halves away from 0); Float or integer to Boolean:
- * true unless that is 0. */
+/* Returns true if it can be passed with a loss: Float to an integer, rounded to the nearest (halves away from 0); Float
+ * or integer to Boolean: true unless it is 0. */
 bool tt_conversion_rounds(enum tt_type from, enum tt_type to);
-/* Does it change nothing, so that values can be copied? */
+/* Returns true for the identity, so that values can be copied. */
 bool tt_conversion_is_identity(const struct tt_conversion *conversion);
 
 /* target = factor * source + offset between two units. ARGUMENT, naming both, if they measure different things; *known is
@@ -44,7 +46,7 @@ bool tt_conversion_is_identity(const struct tt_conversion *conversion);
 TUTTI_CHECKED enum tutti_err tt_conversion_units(const struct tt_unit_def *from, const struct tt_unit_def *to,
                                                  double *factor, double *offset, bool *known);
 
-/* Can a variable of an integer type, a Boolean or an Enumeration have this value? */
+/* Returns true if a variable of an integer type, a Boolean or an Enumeration can have this value. */
 bool tt_conversion_fits(enum tt_type type, tt_wide value);
 
 /* Converts `count` values. LIMIT, with the value, if one does not fit into the destination's type. */

@@ -94,7 +94,7 @@ static int edges_need_of(bool inner, enum tt_ssp_kind kind)
 bool tt_edges_is_allowed(bool from_inner, enum tt_ssp_kind from, bool to_inner, enum tt_ssp_kind to)
 {
     int constancy = edges_constancy_of(from_inner, from);
-    /* A system's structural parameter is no constant. */
+    /* A system's structural parameter is not a constant. */
     bool excluded = to_inner && to == TUTTI_SSP_CONSTANT && from_inner && from == TUTTI_SSP_STRUCTURAL_PARAMETER;
     return constancy > 0 && constancy >= edges_need_of(to_inner, to) && !excluded;
 }
@@ -151,7 +151,7 @@ static bool check_inout(struct tt_flat *flat, struct tt_flat_edge *edge)
     return !edge->reported;
 }
 
-/* ... with a clock by time, which leads to triggered ones. */
+/* with a time-based clock, which leads to triggered ones */
 static enum role role_of_clock(const struct tt_flat *flat, const struct tt_flat_edge_end *end,
                                const struct tt_flat_edge_end *other)
 {
@@ -202,7 +202,6 @@ enum tutti_err tt_edges_add(struct tt_flat *flat, const struct tt_flat_edge *giv
 
 /* ---- connections that go either way ---- */
 
-/* Both ends' edges, node by node. */
 struct edge_search {
     uint32_t *first, *edges, *queue;
     bool *driven, *queued;
@@ -218,7 +217,6 @@ static void edge_search_fini(struct edge_search *around)
     free(around->queued);
 }
 
-/* False: memory is out. */
 static bool edge_search_init(struct edge_search *around, const struct tt_flat *flat)
 {
     size_t nodes = flat->nodes.count, edges = flat->edges.count;

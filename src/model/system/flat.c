@@ -116,7 +116,7 @@ uint32_t tt_flat_variable_node(struct tt_flat *flat, uint32_t item, uint32_t var
     return node == TUTTI_NONE ? tt_flat_add_variable(flat, item, variable) : node;
 }
 
-/* An input clock of an FMU: when it ticks; else TUTTI_INTERVAL_UNKNOWN. */
+/* Returns the interval kind of an FMU's input clock; for other variables TUTTI_INTERVAL_UNKNOWN. */
 static enum tt_interval flat_interval_of(const struct tt_flat *flat, const struct tt_flat_node *node)
 {
     if (node->component == TUTTI_NONE)
@@ -152,7 +152,7 @@ bool tt_flat_has_element(const struct tt_flat *flat, const struct tt_flat_node *
 
 /* ---- names to items, connectors and variables ---- */
 
-enum { FEW = 8 }; /* so many names are faster compared than looked up */
+enum { FEW = 8 }; /* up to this number of names comparing is faster than a lookup */
 
 uint32_t tt_flat_find_child(struct tt_flat *flat, uint32_t owner, const char *name)
 {

@@ -24,7 +24,7 @@ enum {
 };
 #define TUTTI_MOST_BYTES ((size_t)2 << 30) /* for all that follows from the documents */
 
-/* What a place says about the values that pass it. */
+/* The properties of a place for values that pass it. */
 struct tt_signal_spec {
     bool typed, loose; /* as in struct tt_ssp_type */
     uint8_t type;      /* enum tt_type */
@@ -120,7 +120,7 @@ struct tt_flat_node {
     uint8_t kind;                 /* enum tt_ssp_kind, as it is written, or as the FMU has it */
     uint8_t state;                /* while feeds are made */
     bool entry;                   /* of a dictionary */
-    uint32_t column;              /* of a table, whose connector it is; TUTTI_NONE: it is none */
+    uint32_t column;              /* of a table, for one of its connectors; otherwise TUTTI_NONE */
     struct tt_signal_spec look;
     uint32_t first_edge, edge_count; /* that lead to it, once they are sorted */
     uint32_t cursor;
@@ -135,7 +135,7 @@ struct tt_flat_edge_end {
     uint32_t index_count; /* 0: all of it */
     const uint64_t *indices;
     const struct tt_signal_spec *look; /* NULL: the node's own */
-    bool inner;                        /* seen from inside: the connector of the system whose connection it is */
+    bool inner;                        /* seen from inside: a connector of the system that contains the connection */
     uint8_t kind;                      /* enum tt_ssp_kind of the connector that is named */
 };
 
@@ -150,7 +150,7 @@ struct tt_flat_edge {
     unsigned line;
 };
 
-/* What happened to values from their source on. */
+/* Describes the conversion of values from their source to a place. */
 struct tt_flow {
     struct tt_signal_spec look; /* now */
     bool wired;                 /* through connections, not of a value */
@@ -195,7 +195,7 @@ struct tt_flat {
     struct tt_map aliases;            /* of the source, by name; made when it is first asked */
     struct tt_map earlier;            /* its earlier files, by name; likewise */
     const struct tt_import *assembly; /* what the root is in another tool's format; NULL: it is not */
-    struct tt_flat_file *assembled;   /* ... and its file */
+    struct tt_flat_file *assembled;   /* and its file */
     struct tt_map signals;            /* of its functions -> node */
     struct tt_arena arena;
     bool convert; /* connections may round */
@@ -234,34 +234,36 @@ const char *tt_flat_end_name(struct tt_flat *flat, const struct tt_flat_edge_end
 
 /* A node for a variable of an FMU, for a connector of a system. TUTTI_NONE when memory is out. */
 uint32_t tt_flat_add_variable(struct tt_flat *flat, uint32_t item, uint32_t variable);
-/* The node of a variable of an FMU, by its connector if it has one, else a new one. TUTTI_NONE when memory is out. */
+/* Returns the node of an FMU's variable, by its connector if it has one, otherwise a new one. TUTTI_NONE: memory is
+ * out. */
 uint32_t tt_flat_variable_node(struct tt_flat *flat, uint32_t item, uint32_t variable);
 /* A clock by time is an input, since the importer makes it tick; yet it makes triggered clocks tick, as an output would (fmi-ls-bus 4.4.1). */
 bool tt_flat_clock_triggers(const struct tt_flat *flat, const struct tt_flat_node *from, const struct tt_flat_node *to);
-/* What an FMU says about a variable. */
+/* Returns the properties of an FMU's variable. */
 struct tt_signal_spec tt_flat_variable_spec(const struct tt_description *desc, const struct tt_var *var);
 /* The kind of connector that a variable is. */
 enum tt_ssp_kind tt_flat_variable_kind(const struct tt_var *var);
 
-/* Can there be such an element of it? Extents that may still change are not looked at. */
+/* Returns true if the element can exist. Variable extents are not checked. */
 bool tt_flat_has_element(const struct tt_flat *flat, const struct tt_flat_node *node, const uint64_t *indices,
                          size_t count);
 
-/* An item's child, or connector, by name; TUTTI_NONE: there is none. */
+/* Finds an item's child, or connector, by name; TUTTI_NONE if it does not exist. */
 uint32_t tt_flat_find_child(struct tt_flat *flat, uint32_t owner, const char *name);
 uint32_t tt_flat_find_connector(struct tt_flat *flat, uint32_t owner, const char *name);
 
-/* What a hierarchical name means: there may be several. */
+/* One meaning of a hierarchical name; there may be several. */
 struct tt_flat_match {
-    uint32_t item, connector, variable; /* a connector of a system, or a variable of an FMU; the other is TUTTI_NONE */
+    /* a connector of a system, or a variable of an FMU; the unused field is TUTTI_NONE */
+    uint32_t item, connector, variable;
     struct tt_indices element;
 };
-/* Adds to `matches` all that `name` means inside of `item`. */
+/* Adds all meanings of `name` inside `item` to `matches`. */
 TUTTI_CHECKED enum tutti_err tt_flat_find_matches(struct tt_flat *flat, uint32_t item, const char *name,
                                                   struct tt_vector *matches);
-/* Counts the lookup of a name of so many bytes; LIMIT where there are too many for any use. */
+/* Counts the lookup of a name of `length` bytes; LIMIT if there are too many. */
 TUTTI_CHECKED enum tutti_err tt_flat_count_lookup(struct tt_flat *flat, size_t bytes);
-/* Is a nearest name worth its time? After some dozens of wrong names it is not: the rest of them is wrong alike. */
+/* Returns true if searching for the nearest name is worthwhile: not after some dozens of wrong names. */
 bool tt_flat_may_suggest(struct tt_flat *flat);
 /* The nearest name that means something there, for messages; NULL: none is near. */
 const char *tt_flat_nearest(struct tt_flat *flat, uint32_t index, const char *name);
@@ -283,7 +285,7 @@ TUTTI_CHECKED enum tutti_err tt_model_files_open_sibling(struct tt_flat *flat, c
 TUTTI_CHECKED enum tutti_err tt_model_files_read_group(struct tt_flat *flat, const struct tt_flat_file *document,
                                                        const struct tt_flat_file *fmu, const char *model,
                                                        const char *name, struct tt_import_group *group, bool *found);
-/* What the source of a component of `base` names: file->fmu or file->ssd. */
+/* Opens the source of a component in `base`: file->fmu or file->ssd. */
 TUTTI_CHECKED enum tutti_err tt_model_files_open_component(struct tt_flat *flat, struct tt_flat_file *base,
                                                            const struct tt_ssp_element *element,
                                                            struct tt_flat_file **out);
@@ -291,18 +293,18 @@ TUTTI_CHECKED enum tutti_err tt_model_files_open_component(struct tt_flat *flat,
 TUTTI_CHECKED enum tutti_err tt_model_files_open_document(struct tt_flat *flat, struct tt_flat_file *base,
                                                           const char *source, enum tt_flat_document kind,
                                                           struct tt_flat_file **out);
-/* The system of that id in a document; *out is NULL if there is none. */
+/* Finds the system with that id in a document; *out is NULL if it does not exist. */
 TUTTI_CHECKED enum tutti_err tt_model_files_find_system(struct tt_flat_file *file, const char *id,
                                                         const struct tt_ssp_element **out);
 /* The file of that name that the source's earlier system has, or NULL: also if memory is out, and it is looked for on the disk. */
 const struct tt_system_file *tt_model_files_find_earlier(struct tt_flat *flat, const char *name);
 /* The file of that name that lies elsewhere, or NULL. */
 const struct tt_file_alias *tt_model_files_find_alias(struct tt_flat *flat, const char *name);
-/* Is it a system? Else an FMU. */
+/* Returns true for a system, false for an FMU. */
 bool tt_model_files_is_system(struct tt_flat *flat, const char *path, const char *shown);
 /* Makes the list of files that stays. */
 TUTTI_CHECKED enum tutti_err tt_model_files_list(struct tt_flat *flat);
-/* Can components be of that MIME type? */
+/* Returns true if components can have that MIME type. */
 bool tt_model_files_supports_type(const char *type);
 void tt_model_files_fini(struct tt_flat *flat);
 
@@ -314,14 +316,14 @@ uint32_t tt_hierarchy_add(struct tt_flat *flat, uint32_t parent, const char *nam
 TUTTI_CHECKED enum tutti_err tt_hierarchy_add_fmu(struct tt_flat *flat, uint32_t item, uint32_t fmu);
 /* Makes an item a table: number so much of flat->tables, which was just read. */
 TUTTI_CHECKED enum tutti_err tt_hierarchy_add_table(struct tt_flat *flat, uint32_t item, uint32_t number);
-/* Opens what the item's element says, and all below it. */
+/* Opens the source of the item's element, and all items below it. */
 TUTTI_CHECKED enum tutti_err tt_hierarchy_open(struct tt_flat *flat, uint32_t item);
 /* Experiment and annotation of the root document. */
 TUTTI_CHECKED enum tutti_err tt_hierarchy_read_settings(struct tt_flat *flat, const struct tt_flat_file *file);
 
 /* ---- imported.c ---- */
 
-/* The root is a system in another tool's format; the other two do nothing if it is not. */
+/* The root is a system in another tool's format; otherwise the other two functions do nothing. */
 TUTTI_CHECKED enum tutti_err tt_imported_open(struct tt_flat *flat, const char *path);
 TUTTI_CHECKED enum tutti_err tt_imported_connect(struct tt_flat *flat);
 TUTTI_CHECKED enum tutti_err tt_imported_set(struct tt_flat *flat);
@@ -348,17 +350,17 @@ struct tt_flow_items {
 };
 TUTTI_CHECKED enum tutti_err tt_flow_init_items(struct tt_flow_items *items, const struct tt_signal_spec *look);
 void tt_flow_fini_items(struct tt_flow_items *items);
-/* The value of the item of that name; false: there is none. */
+/* Finds the value of the item of that name; false if it does not exist. */
 bool tt_flow_find_item(const struct tt_flow_items *items, const char *name, int64_t *value);
-/* Is it the value of an item? */
+/* Returns true if it is the value of an item. */
 bool tt_flow_has_item(const struct tt_flow_items *items, int64_t value);
 
 /* ---- flow.c ---- */
 
-/* From a flow to what it is after a connection (or a mapping): types, units, transformation. `via` (may be NULL) is
- * what the source's end says, `view` what the destination's end says, `target` the place after it. ARGUMENT, with
- * words that fit after "'a.y' to 'b.u': ", if it cannot be. *unknown_units gets true where units differ and are not
- * defined. */
+/* Applies a connection (or a mapping) to a flow: types, units, transformation. `via` (may be NULL) has the properties
+ * of the source's end, `view` those of the destination's end, `target` those of the place after it. ARGUMENT, with a
+ * text that fits after "'a.y' to 'b.u': ", if it is impossible. *unknown_units is set to true if units differ and are
+ * undefined. */
 TUTTI_CHECKED enum tutti_err tt_flow_apply(struct tt_flow *flow, const struct tt_signal_spec *via,
                                            const struct tt_signal_spec *view, const struct tt_signal_spec *target,
                                            bool suppress, const struct tt_ssp_transformation *transformation,
@@ -369,13 +371,13 @@ TUTTI_CHECKED enum tutti_err tt_flow_make_conversion(const struct tt_flow *flow,
 
 /* ---- edges.c ---- */
 
-/* Adds a connection between two nodes; which way it goes follows from what they are. Reports it where there is none. */
+/* Adds a connection between two nodes, whose kinds determine its direction. Reports it if no direction is possible. */
 TUTTI_CHECKED enum tutti_err tt_edges_add(struct tt_flat *flat, const struct tt_flat_edge *edge);
-/* Directions of connections between places that go either way, from what is known of the others. */
+/* Determines the directions of connections between places that permit both, from the known directions. */
 TUTTI_CHECKED enum tutti_err tt_edges_resolve_directions(struct tt_flat *flat);
-/* What systems and dictionaries hand to a difference, or from one, is one, too. */
+/* Marks as differences all values that systems and dictionaries pass to or from a difference. */
 TUTTI_CHECKED enum tutti_err tt_edges_propagate_relative(const struct tt_flat *flat);
-/* Is this flow of values allowed? `inner`: of the system whose connection it is. */
+/* Returns true if this flow of values is allowed. `inner`: seen from the system that contains the connection. */
 bool tt_edges_is_allowed(bool from_inner, enum tt_ssp_kind from, bool to_inner, enum tt_ssp_kind to);
 /* An error of a connection: a finding, or, for one of the command line, the end of the loading. */
 void tt_edges_fail(struct tt_flat *flat, struct tt_flat_edge *edge, const char *format, ...) TUTTI_PRINTF(3, 4);
@@ -401,8 +403,8 @@ TUTTI_CHECKED enum tutti_err tt_start_values_apply_bindings(struct tt_flat *flat
 /* Reads the texts of a value as a type. */
 TUTTI_CHECKED enum tutti_err tt_start_values_parse(struct tt_flat *flat, struct tt_flat_value *value,
                                                    enum tt_type type);
-/* Gives a value to a match: a node keeps the best, a variable gets a candidate. `transformation` and `suppress` are
- * those of a mapping. What does not fit is reported, with ARGUMENT for the command line. */
+/* Gives a value to a match: a node keeps the best value, a variable gets a candidate. `transformation` and `suppress`
+ * are those of a mapping. A mismatch is reported, with ARGUMENT for the command line. */
 TUTTI_CHECKED enum tutti_err tt_start_values_apply(struct tt_flat *flat, const struct tt_flat_value *value,
                                                    const struct tt_flat_match *match, bool suppress,
                                                    const struct tt_ssp_transformation *transformation);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens to values on their way through connections and mappings. */
+/* Conversions of values on their way through connections and mappings. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool flow_is_whole(enum tt_type type)
 static bool flow_can_pass(const struct tt_flow *flow, enum tt_type to)
 {
     enum tt_type from = (enum tt_type)flow->look.type;
-    /* What was rounded stays what it is: the whole way is one conversion from its source. */
+    /* A rounding conversion stays one: the whole path is one conversion from its source. */
     if (flow->rounded)
         return from == to || (tt_type_is_integer(from) && tt_type_is_integer(to));
     return tt_conversion_is_possible(from, to) || (flow->lossy && tt_conversion_rounds(from, to));
@@ -126,7 +126,7 @@ static enum tutti_err flow_find_entry(const struct tt_flow_items *items, const c
                    end);
 }
 
-/* Is a number that a mapping names one that the destination can have? */
+/* Checks that the destination can have a number that a mapping names. */
 static enum tutti_err flow_check_target(const struct tt_signal_spec *target, const struct tt_flow_items *items,
                                         tt_wide value)
 {
@@ -145,7 +145,6 @@ static enum tutti_err flow_check_target(const struct tt_signal_spec *target, con
                    found ? tt_type_name(target->type) : "name one that is");
 }
 
-/* The entries of a mapping as numbers. */
 static enum tutti_err flow_number_entries(const struct tt_signal_spec *source, const struct tt_signal_spec *target,
                                           const struct tt_ssp_transformation *transformation, tt_wide (*pairs)[2])
 {
@@ -236,7 +235,7 @@ enum tutti_err tt_flow_apply(struct tt_flow *flow, const struct tt_signal_spec *
     TRY(flow_pass_unit(flow, view, suppress, unknown_units));
     if (transformation) {
         TRY(flow_transform(flow, before, view, transformation, arena));
-        /* Scaled by hand, it is no longer in the source's unit. */
+        /* After an explicit scaling the value no longer has the source's unit. */
         if (transformation->kind == TUTTI_SSP_LINEAR && !view->unit)
             flow->look.unit = NULL;
     }

@@ -96,8 +96,8 @@ static enum tutti_err imported_add_components(struct tt_flat *flat, struct tt_fl
 
 /* ---- settings ---- */
 
-/* Has a setting of the file no effect? A single FMU is not coupled to another one; but a tolerance reaches it, and inputs that a
- * table drives are a reason to control the steps. */
+/* Returns true if a setting of the file has no effect. A single FMU is not coupled; but a tolerance applies to it, and
+ * inputs driven by a table are a reason to control the step size. */
 static bool setting_has_no_effect(const struct tt_flat *flat, const struct tt_import_setting *setting)
 {
     static const char *const of_any[] = {"step", "rtol", "atol"}, *const of_driven[] = {"control", "h-min", "h-max"};
@@ -228,7 +228,7 @@ static enum tutti_err imported_add_function(struct tt_flat *flat, const struct t
     return TUTTI_OK;
 }
 
-/* Is it a signal that the function has? */
+/* Returns true if the function has the signal. */
 static bool imported_has_signal(const struct tt_import_function *function, const char *name, bool group, bool *output)
 {
     char text[64];
@@ -250,7 +250,7 @@ static bool imported_has_signal(const struct tt_import_function *function, const
 
 /* ---- connections ---- */
 
-/* The column `name`, or `name [unit]`. SIZE_MAX: there is none. */
+/* Finds the column `name`, or `name [unit]`. SIZE_MAX if it does not exist. */
 static size_t imported_column_of(const struct tt_csv_table *table, const char *name)
 {
     size_t n = strlen(name);
@@ -354,7 +354,7 @@ static enum tutti_err imported_connect(struct tt_flat *flat, const struct tt_imp
 
 /* ---- groups ---- */
 
-/* The names of a group's members; *found is false, and that is reported, if there is no such group. */
+/* Lists the names of a group's members; *found is false, which is reported, if the group does not exist. */
 static enum tutti_err imported_list_signals(struct tt_flat *flat, const struct tt_import_connection *link,
                                             const struct tt_import_end *end, struct tt_import_group *group, bool *found)
 {

@@ -22,7 +22,7 @@ struct tt_tlm_line {
     const char *text; /* as it was given */
 };
 
-/* After about how many steps constraints that are violated are met again (--relax-time), if nothing else is said. */
+/* Default of --relax-time: the approximate number of steps after which violated constraints are met again. */
 #define TUTTI_DEFAULT_RELAX_TIME 0.75
 
 /* A constraint between ends, of one or more rows: sum of ratio times velocity is 0; and, if there are positions, so is the sum of

@@ -10,7 +10,7 @@
 #include "model/ssp/uri.h"
 #include "model/system/flat.h"
 
-/* A new entry; what of it is made already is freed with all the others. */
+/* Adds an entry; after a failure its parts are freed with all other entries. */
 static struct tt_flat_file *model_files_add(struct tt_flat *flat, const char *key, const char *shown)
 {
     struct tt_flat_file *file = calloc(1, sizeof *file);
@@ -30,7 +30,7 @@ static struct tt_flat_file *model_files_add(struct tt_flat *flat, const char *ke
     return tt_map_add(&flat->files_by_path, file->place.path, file->index, NULL) ? NULL : file;
 }
 
-/* The entry of `key`, new or known; NULL when memory is out, and *err tells it. `shown` names it in messages. */
+/* Returns the entry of `key`, new or known; NULL and *err when memory is out. `shown` names it in messages. */
 static struct tt_flat_file *model_files_get_keyed(struct tt_flat *flat, const char *key, const char *shown,
                                                   enum tutti_err *err)
 {
@@ -93,7 +93,7 @@ enum tutti_err tt_model_files_fail_foreign(const char *name)
                    "'%s' is not among the files that the run has sent here, and a node reads no others", name);
 }
 
-/* Is a file, with links resolved, one that may be read? */
+/* Returns true if the file, with links resolved, may be read. */
 static bool model_files_is_allowed(const struct tt_flat *flat, const char *real)
 {
     char *folder = realpath(flat->source->within, NULL);
@@ -426,7 +426,7 @@ enum tutti_err tt_model_files_read_group(struct tt_flat *flat, const struct tt_f
     *found = false;
     tt_text_printf(&file, "%s_OspModelDescription.xml", model);
     enum tutti_err err = file.failed ? tt_fail_memory() : TUTTI_OK;
-    if (!err && !strchr(file.text, '/')) { /* a model's name is no path */
+    if (!err && !strchr(file.text, '/')) { /* a model's name is not a path */
         err = model_files_read_group(flat, fmu, file.text, name, group, found);
         if (!err && !*found)
             err = model_files_read_group(flat, document, file.text, name, group, found);
@@ -533,7 +533,7 @@ enum tutti_err tt_model_files_find_system(struct tt_flat_file *file, const char 
     return TUTTI_OK;
 }
 
-/* A document inside of an FMU: sourceBase="component". NULL, and *err, if there is none. */
+/* Finds a document inside an FMU: sourceBase="component". NULL, with *err, if it does not exist. */
 static struct tt_flat_file *find_in_fmu(struct tt_flat *flat, const struct tt_flat_file *base, const char *source,
                                         enum tutti_err *err)
 {

@@ -42,7 +42,7 @@ static enum tutti_err probes_add(struct tt_flat *flat, struct tt_vector *list, c
 
 /* ---- what goes to an FMU ---- */
 
-/* Per node the edge by which its values come to a variable of an FMU, by the shortest way; TUTTI_NONE: there is none. */
+/* Finds for each node the edge by which its values reach a variable of an FMU soonest; TUTTI_NONE if they do not. */
 static enum tutti_err find_probe_paths(const struct tt_flat *flat, uint32_t **out)
 {
     size_t count = flat->nodes.count, begin = 0, end = 0;
@@ -108,7 +108,7 @@ static enum tutti_err probes_add_destination(struct tt_flat *flat, struct tt_vec
 
 /* ---- all of them ---- */
 
-/* Is the place a sum of what several connections bring? Then no variable of an FMU shows its value. */
+/* Returns true if the place is the sum of several connections. Then no variable of an FMU has its value. */
 static bool is_sum_node(const struct tt_flat *flat, const struct tt_flat_node *node)
 {
     for (size_t f = 0; f < node->feed_count; f++) {

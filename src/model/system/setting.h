@@ -40,14 +40,13 @@ struct tt_setting {
 TUTTI_CHECKED enum tutti_err tt_setting_read(struct tt_setting *out, struct tt_arena *arena,
                                              const struct tt_description *desc, const char *unit, const char *text);
 
-/* The same for a variable that is known: out->variable and out->element are set, the rest is read from `text`. Messages
- * name the variable. */
+/* For a known variable: out->variable and out->element are set, only the value is read. Messages name the variable. */
 TUTTI_CHECKED enum tutti_err tt_setting_read_text(struct tt_setting *out, struct tt_arena *arena,
                                                   const struct tt_description *desc, const char *text);
 
-/* Can a person set this variable: has it a start value that the FMU takes as given? ARGUMENT with the reason if not. */
+/* Checks that the user may set this variable: its start value must be independent. ARGUMENT with the reason if not. */
 TUTTI_CHECKED enum tutti_err tt_setting_check_settable(const struct tt_var *var);
-/* Are `count` values, of the variable's own type, within its bounds? ARGUMENT with the first that is not. */
+/* Checks that `count` values of the variable's type are within its bounds. ARGUMENT with the first that is not. */
 TUTTI_CHECKED enum tutti_err tt_setting_check_bounds(const struct tt_var *var, const void *values, size_t count);
 
 /* Reads one value of `var`'s type from text[0..n) to *value (which has room for one). String and Binary go to the arena.
@@ -63,13 +62,13 @@ void tt_setting_write(struct tt_text *out, const struct tt_description *desc, co
  * ARGUMENT for an unknown name (with the nearest one), or indices that do not fit the number of dimensions. */
 TUTTI_CHECKED enum tutti_err tt_setting_find(const struct tt_description *desc, const char *name, const char *option,
                                              uint32_t *variable, struct tt_indices *element);
-/* The same without a message; false: there is no such variable or element, or no memory to tell. */
+/* Looks up without a message; false if the variable or element does not exist, or memory is out. */
 bool tt_setting_look_up(const struct tt_description *desc, const char *name, uint32_t *variable,
                         struct tt_indices *element);
 
 /* A number as the value of a variable of any type that has numbers. */
 
-/* Can it be that, by its type, the items of its enumeration, its bounds? ARGUMENT, which calls it `name`. */
+/* Checks a value against the type, the items of the enumeration, and the bounds. ARGUMENT, with `name` in the message. */
 TUTTI_CHECKED enum tutti_err tt_setting_check_number(const struct tt_description *desc, const struct tt_var *var,
                                                      const char *name, double value);
 /* As its FMU takes it, with the sign of a negated alias; it was checked. */

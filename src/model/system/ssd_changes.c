@@ -14,12 +14,11 @@ struct ssd_editor {
     struct tt_editor maker;
 };
 
-/* What a name means in the document. */
 struct name_target {
     const struct tt_ssp_element *owner, *parent; /* parent: the system that has it as an element; NULL: the root */
     const char *connector;
     const struct tt_ssp_connector *declared; /* NULL: the document has no connector for it */
-    const struct tt_component *component;    /* NULL: it is no variable of an FMU */
+    const struct tt_component *component;    /* NULL: not a variable of an FMU */
     uint32_t variable;
     struct tt_indices element;
 };
@@ -34,7 +33,7 @@ static const struct tt_ssp_connector *ssd_changes_connector_of(const struct tt_s
     return NULL;
 }
 
-/* Is `name` a variable of the FMU that is this element, whose path is the first `length` bytes of it? */
+/* Returns true if `name` is a variable of the FMU of this element, whose path is the first `length` bytes of it. */
 static bool ssd_changes_find_variable(const struct tt_system *system, const char *name, size_t length,
                                       struct name_target *meaning)
 {
@@ -104,7 +103,7 @@ static enum tutti_err ssd_changes_fail_elsewhere(const struct ssd_editor *editor
                    tt_text_excerpt(text).text, editor->ssd->tree->file, way_out);
 }
 
-/* What follows has no words in SSP 1.0. */
+/* The following content cannot be expressed in SSP 1.0. */
 static void ssd_changes_require_2(struct tt_editor *maker, struct tt_tree_node *node)
 {
     const char *version = tt_tree_find_attribute(node, "version");

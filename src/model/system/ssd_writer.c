@@ -204,7 +204,7 @@ static enum tutti_err ssd_writer_write_component(struct ssd_writer *writer, stru
         tt_ssp_elements_write_connector(maker, connectors, desc, &desc->vars[writer->extras[*extra].variable],
                                         writer->version_2, &writer->scope);
     if (!connectors->first)
-        tt_tree_remove_node(connectors); /* the schema wants one at least */
+        tt_tree_remove_node(connectors); /* the schema requires at least one */
     ssd_writer_write_box(maker, tt_edit_add(maker, node, TUTTI_SPACE_SSD, "ElementGeometry"), &writer->boxes[c]);
     TRY(ssd_writer_write_values(writer, node, component));
     for (size_t i = 0; i < writer->write->unit_word_count; i++) {
@@ -252,13 +252,13 @@ static enum tutti_err ssd_writer_write_table(struct ssd_writer *writer, struct t
         tt_edit_set(maker, connector, "kind", "output");
     }
     if (!connectors->first)
-        tt_tree_remove_node(connectors); /* the schema wants one at least */
+        tt_tree_remove_node(connectors); /* the schema requires at least one */
     ssd_writer_write_box(maker, tt_edit_add(maker, node, TUTTI_SPACE_SSD, "ElementGeometry"),
                          &writer->boxes[system->component_count + t]);
     return maker->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-/* ---- the rest ---- */
+/* ---- experiment and settings ---- */
 
 static void ssd_writer_write_end(struct ssd_writer *writer, struct tt_tree_node *node, const struct tt_end *end,
                                  const char *const names[3])
@@ -404,14 +404,14 @@ enum tutti_err tt_ssd_writer_write(struct tt_tree **tree, const struct tt_ssd_wr
 /* Where components are drawn: a column for those that depend on no other, the next for those that depend on them only, and
  * so on, as readers of block diagrams expect. Loops are opened at the component that was named first. */
 
-/* In the units of the drawing, of which other tools take some hundred for a window. */
+/* In units of the drawing; other tools show some hundred in a window. */
 enum { WIDTH = 80, HEAD = 20, PITCH = 10, GAP_X = 60, GAP_Y = 20, FEWEST_ROWS = 8 };
 
 struct box_layout {
     const struct tt_system *system;
     uint32_t *first, *target;       /* destinations of component c: target[first[c]] to target[first[c + 1] - 1] */
     uint32_t *waits, *layer;        /* sources that have no place yet; the column, before columns are split */
-    uint32_t *queue, head, tail;    /* components whose sources have all got their places */
+    uint32_t *queue, head, tail;    /* components whose sources have all been placed */
     uint32_t *column, column_count; /* where it is in the end */
     double *heights;                /* of columns */
 };

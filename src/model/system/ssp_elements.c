@@ -77,7 +77,7 @@ static void ssp_elements_write_unit(struct tt_editor *maker, struct tt_tree_node
 
 /* ---- enumerations ---- */
 
-/* SSP wants 32 bits and different names; FMI does not. */
+/* SSP requires 32 bits and unique names; FMI does not. */
 static bool enumeration_is_writable(struct tt_editor *maker, const struct tt_type_def *def)
 {
     struct tt_map names = {0};

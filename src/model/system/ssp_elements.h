@@ -6,7 +6,7 @@
 #include "model/ssp/edit.h"
 #include "model/system/write.h"
 
-/* Units and enumerations of a new document. FMUs each have their own, whose names may clash. */
+/* Units and enumerations of a new document. Each FMU has separate ones, whose names may clash. */
 struct tt_ssp_elements_scope {
     struct tt_editor *maker;
     struct tt_map units, enumerations; /* name -> index */
@@ -25,12 +25,12 @@ const char *tt_ssp_elements_scope_enum(struct tt_ssp_elements_scope *scope, cons
 /* Writes all that were asked for. */
 void tt_ssp_elements_write_scope(struct tt_ssp_elements_scope *scope, struct tt_tree_node *root);
 
-/* Does SSP 1.0 lack the words for the value of this variable; for a connector of it? */
+/* Return true if SSP 1.0 cannot express the value of this variable, or a connector of it. */
 bool tt_ssp_elements_value_needs_2(const struct tt_var *var);
 bool tt_ssp_elements_connector_needs_2(const struct tt_var *var);
-/* "Real", "Float64", ...: the element for a type. */
+/* Returns the name of a type's element: "Real", "Float64", ... */
 const char *tt_ssp_elements_type_name(const struct tt_description *desc, const struct tt_var *var, bool version_2);
-/* "input", "structuralParameter", ... */
+/* Returns "input", "structuralParameter", ... */
 const char *tt_ssp_elements_kind(const struct tt_var *var);
 
 /* A connector of a component for a variable, without geometry. */
@@ -41,8 +41,8 @@ struct tt_tree_node *tt_ssp_elements_write_connector(struct tt_editor *maker, st
 /* The transformation of a connection; none for 1 and 0. */
 void tt_ssd_writer_scale(struct tt_editor *maker, struct tt_tree_node *connection, double factor, double offset);
 
-/* The value that the system has for a variable, as a parameter of this name. ARGUMENT where elements of an array are given
- * and the others are not known. */
+/* Writes the system's value for a variable as a parameter of this name. ARGUMENT if only some elements of an array are
+ * known. */
 TUTTI_CHECKED enum tutti_err tt_ssp_elements_write_parameter(struct tt_editor *maker, struct tt_tree_node *parameters,
                                                              const char *name, const struct tt_component *component,
                                                              uint32_t variable, bool version_2);

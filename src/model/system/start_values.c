@@ -24,7 +24,7 @@ void tt_start_values_report(struct tt_flat *flat, const struct tt_flat_value *va
         flat->err = tt_fail(TUTTI_ERR_ARGUMENT, "--set %s: %s", value->origin, text);
 }
 
-/* What failed is reported and the loading goes on, except without memory. */
+/* Reports a failure; loading continues unless memory is out. */
 static enum tutti_err start_values_report_failure(struct tt_flat *flat, const struct tt_flat_value *value,
                                                   enum tutti_err err, enum tt_severity severity)
 {
@@ -157,7 +157,7 @@ struct value_path {
     bool lossy; /* a connection, which may round */
 };
 
-/* An enumeration's value whose items are names still. */
+/* The value of an enumeration whose items are still names. */
 static enum tutti_err start_values_pass_items(struct tt_flat *flat, struct tt_flat_value *value,
                                               const struct value_path *way)
 {
@@ -384,7 +384,7 @@ enum tutti_err tt_start_values_add_candidate(struct tt_flat *flat, const struct 
         .component = component,
         .order = (uint32_t)flat->candidates.count,
         .setting = {.variable = variable, .element = *element, .file = value->file, .line = value->line}};
-    /* What cannot be set is no parameter; a set may hold far more than those. */
+    /* A variable that cannot be set is not a parameter; a parameter set may contain many of these. */
     enum tutti_err err = tt_setting_check_settable(&desc->vars[variable]);
     enum tt_severity severity = err ? TUTTI_FINDING_WARNING : TUTTI_FINDING_ERROR;
     if (!err)
@@ -407,11 +407,10 @@ enum tutti_err tt_start_values_add_candidate(struct tt_flat *flat, const struct 
 
 /* Parameter bindings (SSP 2.0, 5.2.3): sources of values, mappings, and what they apply to. */
 
-/* A binding at its place. */
 struct active_binding {
     uint32_t item;
     const struct tt_ssp_binding *binding;
-    struct tt_flat_file *file; /* whose binding it is */
+    struct tt_flat_file *file; /* the file that contains the binding */
     const struct tt_ssv *values;
     struct tt_map *parameters; /* of a file, by name; NULL: of an inline set */
 };
@@ -424,7 +423,7 @@ static enum tutti_err start_values_fail_at(enum tutti_err err, const struct acti
     return tt_fail_context(err, "%s:%u: parameter binding", bound->file->shown, bound->binding->line);
 }
 
-/* The document that a source is relative to; NULL, and a finding, where there is none. */
+/* Returns the document that a source is relative to; NULL, with a finding, if there is none. */
 static struct tt_flat_file *binding_base_of(struct tt_flat *flat, const struct active_binding *bound, bool in_component)
 {
     const struct tt_flat_item *item = tt_flat_item(flat, bound->item);
@@ -493,7 +492,7 @@ static enum tutti_err start_values_make_value(struct tt_flat *flat, const struct
     return err;
 }
 
-/* Applies a value to all that `name` means; *count says to how many. */
+/* Applies a value to all meanings of `name`; *count receives their number. */
 static enum tutti_err apply_parameter(struct tt_flat *flat, const struct active_binding *bound,
                                       const struct tt_ssp_parameter *parameter, const char *name,
                                       const struct tt_ssp_mapping *mapping, size_t *count)
@@ -582,7 +581,7 @@ static enum tutti_err apply_mappings(struct tt_flat *flat, const struct active_b
     return err;
 }
 
-/* Is a document of the only type that there is so far? Says so, if it is not. */
+/* Checks that a document has the only supported type, and reports it otherwise. */
 static bool start_values_check_type(struct tt_flat *flat, const struct active_binding *bound, const char *what,
                                     const char *type, const char *standard)
 {
@@ -682,13 +681,13 @@ static enum tutti_err start_values_store(struct tt_flat *flat, const struct tt_f
     return TUTTI_OK;
 }
 
-/* A higher level is above a lower one without a word. */
+/* A value of a higher level replaces one of a lower level silently. */
 static bool wins_by_connection(const struct tt_flat_candidate *winner, const struct tt_flat_candidate *beaten)
 {
     return winner->passed && (winner->rank & TUTTI_RANK_CONSTANT || winner->rank >> 32 == beaten->rank >> 32);
 }
 
-/* Does a connection bring the value of its variable in the initialisation? */
+/* Returns true if a connection provides the variable's value in the initialisation. */
 static bool start_values_is_connected(const struct tt_flat *flat, const struct tt_flat_candidate *candidate)
 {
     uint32_t count;

@@ -16,7 +16,7 @@ static const struct tt_description *system_desc(const struct tt_system *system, 
     return system->components[component].fmu->desc;
 }
 
-/* No component of the name has such a variable: says what comes near. */
+/* No component of the name has such a variable: suggests the nearest name. */
 static enum tutti_err system_fail_unknown(const struct tt_system *system, const char *name, const char *option,
                                           int64_t component, const char *variable)
 {
@@ -108,7 +108,7 @@ const struct tt_connection *tt_system_connections_to(const struct tt_system *sys
     return system->connections + first;
 }
 
-/* Is it the destination of one of the connections? Then it is an output of the system, not an input. */
+/* Returns true for the destination of a connection, which is an output of the system, not an input. */
 static bool system_is_destination(const struct tt_system *system, const struct tt_end *end)
 {
     for (uint32_t i = system->connection_count; i > 0; i--) {

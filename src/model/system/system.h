@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* system.h - what is to be simulated, by names: FMUs, connections, start values, experiment. From one FMU, from FMUs and
- * connections of a command line, or from an SSP, whose nesting is flat here: only FMUs are left, and each connection leads
- * from an FMU's variable to an FMU's variable, however many systems, dictionaries and files lie between.
+/* system.h - the system to be simulated, by names: FMUs, connections, start values, experiment. It is made from one
+ * FMU, from the FMUs and connections of a command line, or from an SSP, whose nesting is flattened: only FMUs remain,
+ * and each connection leads from an FMU's variable to an FMU's variable, whatever systems, dictionaries and files lie
+ * between.
  *
  * Read-only once it is loaded. */
 #ifndef TT_MODEL_SYSTEM_SYSTEM_H
@@ -107,7 +108,7 @@ struct tt_given_option {
 struct tt_system {
     const char *name; /* of the SSD, the FMU, or "system" */
     const char *path; /* as the user wrote it */
-    bool single;      /* one FMU by itself: its variables have no unit's name before theirs */
+    bool single;      /* a single FMU: names of its variables have no component prefix */
     struct tt_component *components;
     uint32_t component_count;
     struct tt_connection *connections; /* sorted by destination (component, variable) */
@@ -125,14 +126,15 @@ struct tt_system {
     const struct tt_run_setting *words; /* of the document, and which file they are from */
     size_t word_count;
     const char *words_file;
-    struct tt_experiment experiment; /* SSP: start and stop, and what `foreign` says. A single FMU: its own */
-    const char *foreign;             /* the tool whose annotation says how to step ("OMSimulator"); NULL: none does */
+    /* SSP: start and stop, and the values of `foreign`. A single FMU: its default experiment */
+    struct tt_experiment experiment;
+    const char *foreign; /* the tool whose annotation has step settings ("OMSimulator"); NULL: none */
     unsigned foreign_line;
     const char *foreign_file;
     struct tt_map names;  /* component's name -> index */
     struct tt_fmu **fmus; /* each file once */
     uint32_t fmu_count;
-    struct tt_system_table *tables; /* components that are tables */
+    struct tt_system_table *tables; /* owners of the FMUs' files */
     uint32_t table_count;
     struct tt_package **packages; /* whose files the FMUs are */
     uint32_t package_count;
@@ -144,7 +146,7 @@ struct tt_system {
     struct tt_arena arena;
 };
 
-/* What a person named. */
+/* The files and settings that the user named. */
 struct tt_system_source {
     const char *const *files; /* "a.fmu", "NAME=a.fmu", "car.ssp", "car.ssp#Variant.ssd", "car.ssd", unpacked folders */
     size_t file_count;
@@ -165,21 +167,21 @@ struct tt_system_source {
     const char
         *within; /* files without an alias are read only if they lie below this folder; NULL: wherever they lie */
     const struct tutti_log *log; /* NULL: silent */
-    /* What was loaded before: FMUs and packages of the same files are taken from it, and belong to both. NULL: nothing. */
+    /* An earlier system: FMUs and packages of equal files are shared with it. NULL: none. */
     const struct tt_system *earlier;
 };
 
 /* The failure of a file that is not to be read, by `within`. */
 enum tutti_err tt_model_files_fail_foreign(const char *name);
-/* Loads and flattens. Only descriptions are read, no code of an FMU runs. Whatever is wrong with a connection, a binding or
- * a value goes to `findings` with file and line (may be NULL), both ends named, and the loading goes on without it; a
- * caller that wants a run looks at findings->errors, which counts all of them; of errors, and of warnings, the first
- * 20,000 are told. An error comes back where there is no going on: a file that cannot be read, a cycle of nested
- * systems, LIMIT for what grows beyond any use, ARGUMENT for a wrong command line. */
+/* Loads and flattens a system. Only descriptions are read, no code of an FMU runs. Faults of a connection, a binding or
+ * a value go to `findings` (may be NULL) with file and line, naming both ends, and loading continues without the faulty
+ * part. A caller that intends to run checks findings->errors, which counts all errors; the first 20,000 errors, and
+ * warnings, are reported. An error is returned if loading cannot continue: an unreadable file, a cycle of nested
+ * systems, LIMIT for excessive size, ARGUMENT for a wrong command line. */
 TUTTI_CHECKED enum tutti_err tt_system_load(struct tt_system **out, const struct tt_system_source *source,
                                             struct tt_findings *findings);
-/* Takes values of --set options that differ from those of the source in their values alone. False, and the system is as it was: they have other names, or it takes
- * a system that is loaded anew to take them, or to tell what is wrong with them. */
+/* Applies --set options that differ from those of the source in values only. False, and the system is unchanged, if the
+ * names differ, or if only a newly loaded system can apply them or report their faults. */
 bool tt_start_values_replace(struct tt_system *system, const char *const *sets, size_t count);
 void tt_system_free(struct tt_system *system);
 
@@ -190,13 +192,14 @@ TUTTI_CHECKED enum tutti_err tt_system_find(const struct tt_system *system, cons
 /* The connections that end at a variable, or at elements of it: the first one, and how many there are. */
 const struct tt_connection *tt_system_connections_to(const struct tt_system *system, uint32_t component,
                                                      uint32_t variable, uint32_t *count);
-/* Do units get values from each other, one from itself, or one from the master? Several always count as coupled. */
+/* Returns true if units exchange values with each other, themselves, or the master. Several units always count as
+ * coupled. */
 bool tt_system_is_coupled(const struct tt_system *system);
-/* One FMU of a command line that is not coupled, not to itself either: it makes the steps of the run and has the tolerance of its own
- * experiment. `single` is only about names. */
+/* Returns true for one FMU of a command line without any coupling, even to itself: it determines the steps of the run
+ * and uses the tolerance of its own experiment. (`single` only concerns names.) */
 bool tt_system_is_alone(const struct tt_system *system);
-/* "wheel.x", for messages and columns; "x" in a single system. Written to `out`, cut if need be; returns out. An end of the
- * system itself is taken for an input unless it is the `to` of one of system->connections. */
+/* Writes "wheel.x", for messages and columns, or "x" in a single system, to `out`, truncated if necessary; returns out.
+ * An end of the system itself is taken for an input unless it is the `to` of one of system->connections. */
 const char *tt_system_name(const struct tt_system *system, const struct tt_end *end, char *out, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what a person named to a system: each step of the way is a file of its own, see flat.h. */
+/* Builds a system from the user's files and settings; each stage is a separate file, see flat.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,12 +81,12 @@ static void flat_fini(struct tt_flat *flat)
 
 /* ---- findings ---- */
 
-/* So many errors, and so many warnings, are told; the others are counted. A system that is used a million times can have
- * the same flaw as often. */
+/* The number of errors, and of warnings, that are reported; the remaining ones are counted. A subsystem that is used a
+ * million times repeats its faults as often. */
 enum { MOST_TOLD = 20000 };
 
 struct system_reporter {
-    struct tt_findings *to; /* the caller's, who wants to be told */
+    struct tt_findings *to; /* the caller's, which receives them */
     unsigned told[2];       /* by severity */
 };
 
@@ -98,7 +98,7 @@ static void system_report_finding(void *context, enum tt_severity severity, cons
         reporter->to->report(reporter->to->context, severity, file, line, text);
 }
 
-/* What was found, and what was not told of it. */
+/* Reports the number of findings that were omitted. */
 static void system_report_remaining(const struct system_reporter *reporter, const struct tt_findings *found,
                                     const struct tt_system *system)
 {

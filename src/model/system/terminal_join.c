@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 
-/* A terminal of a unit. */
 struct terminal_plug {
     uint32_t item;
     const struct tt_terminals *terminals;
@@ -79,7 +78,7 @@ static const char *mime_of(const struct tt_var *var)
     return var->more && var->more->mime_type ? var->more->mime_type : "application/octet-stream";
 }
 
-/* Do values come out of it? Of a clock by time for triggered ones only. */
+/* Returns true if the node provides values. A time-based clock provides them for triggered clocks only. */
 static bool is_source_node(const struct tt_flat *flat, const struct tt_flat_node *node,
                            const struct tt_flat_node *other)
 {
@@ -122,7 +121,8 @@ static enum tutti_err check_pair(const struct terminal_joining *joining, const s
     return TUTTI_OK;
 }
 
-/* Neither gives, or both do: between parameters nothing flows, and on a bus others may be the other end. */
+/* Both are destinations or both are sources: parameters exchange nothing; on a bus a third terminal may be the other
+ * end. */
 static enum tutti_err join_same_way(struct terminal_joining *joining, const struct terminal_plug *a,
                                     const struct tt_terminal_member *x, const struct terminal_plug *b,
                                     const struct tt_terminal_member *y)
@@ -159,7 +159,7 @@ static enum tutti_err join_pair(struct terminal_joining *joining, const struct t
 
 /* ---- the members of two terminals ---- */
 
-/* What the member of this name is called on the other side: an inStream belongs to the outStream of the same pair, Tx to Rx. */
+/* Returns the name of the member on the opposite side: an inStream matches the outStream of its pair, Tx matches Rx. */
 static const struct tt_terminal_member *counterpart_name(const struct terminal_plug *of,
                                                          const struct tt_terminal_member *member,
                                                          const struct terminal_plug *in)
@@ -232,9 +232,9 @@ static enum tutti_err join_by_order(struct terminal_joining *joining, const stru
     return TUTTI_OK;
 }
 
-/* ---- terminals inside of terminals ---- */
+/* ---- nested terminals ---- */
 
-/* The child number `index` of a terminal, or the one of this name (NULL: any); NULL: there is none. */
+/* Returns the child number `index` of a terminal, or the child of this name (NULL: any); NULL if it does not exist. */
 static const struct tt_terminal *terminal_child_of(const struct terminal_plug *plug, uint32_t index, const char *name)
 {
     uint32_t parent = (uint32_t)(plug->terminal - plug->terminals->items), seen = 0;
@@ -312,7 +312,7 @@ static enum tutti_err terminal_join_plugs(struct terminal_joining *joining, cons
 
 /* ---- names ---- */
 
-/* The terminal that `name` means in a unit whose own name ends after `length` bytes; 0: the name is all of the terminal's. */
+/* Finds the terminal `name` in a component whose own name ends after `length` bytes; 0: it is all of the terminal's. */
 static enum tutti_err find_terminal_in(const struct terminal_joining *joining, uint32_t index, const char *path,
                                        struct terminal_plug *plug)
 {

@@ -21,7 +21,6 @@ struct row_instants {
     size_t count, next;
 };
 
-/* A file in use. */
 struct trajectory_source {
     const struct tt_csv_table *table;
     const double *times;
@@ -39,7 +38,7 @@ struct tt_trajectory {
     const unsigned char **values;
     size_t *sizes;   /* of one value */
     double *ranges;  /* of continuous columns */
-    double **slopes; /* of splines, at rows: as many as values; NULL: it is none */
+    double **slopes; /* of splines, at rows: one per value; NULL: not a spline */
     void **slots;
     struct tt_map columns_by_input;
     struct row_instants events, kinks;
@@ -153,7 +152,7 @@ static enum tutti_err trajectory_check_input(struct tt_trajectory *tr, size_t co
     return check_expression(tr, column);
 }
 
-/* The file's value is one of the type at the other end of the conversion. */
+/* A value in the file has the type at the other end of the conversion. */
 static enum tutti_err read_converted(struct tt_trajectory *tr, const struct tt_var *var,
                                      const struct tt_conversion *conversion, const char *cell, void *value)
 {
@@ -186,7 +185,7 @@ static bool trajectory_is_blank(char c)
     return c == ' ' || c == '\t' || c == ',' || c == ';';
 }
 
-/* The next value of a cell "1 2 3", made a text of its own; NULL: none is left. */
+/* Terminates the next value of a cell "1 2 3" and returns it; NULL at the end. */
 static char *trajectory_next_word(char **rest)
 {
     char *word = *rest;
@@ -208,7 +207,7 @@ static size_t trajectory_count_words(const char *cell)
     return count;
 }
 
-/* The values of a row, `width` of them. Points and commas of numbers are told apart here, where it is known what is a number. */
+/* Reads the values of a row, `width` per cell. Decimal points and commas are distinguished where types are known. */
 static enum tutti_err trajectory_read_cell(struct tt_trajectory *tr, size_t column, const char *cell,
                                            unsigned char *values)
 {
@@ -234,7 +233,7 @@ static enum tutti_err trajectory_read_cell(struct tt_trajectory *tr, size_t colu
     return TUTTI_OK;
 }
 
-/* How many values has a cell? Those of the first row say. */
+/* The first row determines the number of values in a cell. */
 static enum tutti_err trajectory_find_width(struct tt_trajectory *tr, size_t column)
 {
     struct tt_trajectory_input *input = &tr->inputs[column];
@@ -282,7 +281,7 @@ static const void *trajectory_value_at(const struct tt_trajectory *tr, size_t co
     return tr->values[column] + (row * tr->inputs[column].width + place) * tr->sizes[column];
 }
 
-/* Do the values of a column differ between two rows? Strings and bytes by content. */
+/* Returns true if the values of a column differ between two rows. Strings and bytes are compared by content. */
 static bool trajectory_differs(const struct tt_trajectory *tr, size_t column, size_t a, size_t b)
 {
     for (size_t place = 0; place < tr->inputs[column].width; place++) {
@@ -577,7 +576,7 @@ void tt_trajectory_bind(struct tt_trajectory *tr, size_t column, void *slot)
  * left is the last row at t; before it, right is the first row at t. */
 static double trajectory_locate(struct trajectory_source *source, double t, bool after, size_t *left, size_t *right)
 {
-    /* T3: moves `row` to the last row with time <= t (0 if there is none). */
+    /* T3: moves `row` to the last row with time <= t (0 before the first row). */
     while (source->row > 0 && source->times[source->row] > t)
         source->row--;
     while (source->row + 1 < source->rows && source->times[source->row + 1] <= t)
@@ -706,7 +705,6 @@ static double next_instant(struct row_instants *instants, double t)
     return instants->next < instants->count ? instants->times[instants->next] : INFINITY;
 }
 
-/* The first break of an expression after t. */
 static double trajectory_next_break(struct tt_trajectory *tr, double t, bool jumps)
 {
     double next = INFINITY;
@@ -751,7 +749,7 @@ static double trajectory_common_divisor(double a, double b, double noise)
     return a;
 }
 
-/* The step near `guess` that goes into the whole run and meets all rows; 0: there is none. */
+/* Finds the step near `guess` that divides the whole run and hits all rows; 0 if there is none. */
 static double trajectory_fit_step(struct tt_trajectory *tr, double start, double stop, bool kinks, double guess)
 {
     double span = stop - start, count = nearbyint(span / guess), step = span / count;

@@ -36,16 +36,15 @@ struct tt_trajectory_input {
     const struct tt_conversion *conversion;
     /* Set by tt_trajectory_new: */
     bool continuous; /* a float of continuous variability: it moves between rows */
-    bool curved;     /* ... not on a line: an expression, or a spline */
+    bool curved;     /* not linear: an expression, or a spline */
     size_t width;    /* values in a cell: 1, or those of an array */
 };
 
-/* What columns of floats do between rows. */
+/* Interpolation of columns of floats between rows. */
 enum tt_trajectory_form { TUTTI_TRAJECTORY_LINEAR, TUTTI_TRAJECTORY_HELD, TUTTI_TRAJECTORY_CUBIC };
 
-/* The columns in `inputs` (copied; in any order) drive inputs of `desc`.
- * Checks every cell. `files`, their tables and `desc` are borrowed until free. ARGUMENT or FORMAT, naming file, line and
- * column. */
+/* The columns in `inputs` (copied; in any order) drive inputs of `desc`. Checks every cell. `files`, their tables and
+ * `desc` are borrowed until free. ARGUMENT or FORMAT, naming file, line and column. */
 TUTTI_CHECKED enum tutti_err tt_trajectory_new(struct tt_trajectory **out, const struct tt_trajectory_file *files,
                                                size_t file_count, const struct tt_description *desc,
                                                const struct tt_trajectory_input *inputs, size_t count,
@@ -65,8 +64,8 @@ const char *tt_trajectory_file(const struct tt_trajectory *trajectory, size_t co
 /* Where sample() puts the values of a column; `slot` holds `width` values of the variable's type. */
 void tt_trajectory_bind(struct tt_trajectory *trajectory, size_t column, void *slot);
 
-/* Fills all bound slots with the values at t; at a jump, with those after it if `after`, else before. Fast when times
- * grow from call to call. */
+/* Fills all bound slots with the values at t; at a jump, with those after it if `after`, otherwise before it. Fast when
+ * times increase from call to call. */
 void tt_trajectory_sample(struct tt_trajectory *trajectory, double t, bool after);
 
 /* The same for one column. */
@@ -81,11 +80,11 @@ double tt_trajectory_slope(struct tt_trajectory *trajectory, size_t column, size
 /* Fails if an expression has no finite value at t. Of tables all values were checked. */
 TUTTI_CHECKED enum tutti_err tt_trajectory_check(const struct tt_trajectory *trajectory, double t);
 
-/* The first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
+/* Returns the first time after t at which a jump happens or a held value changes; INFINITY if there is none. */
 double tt_trajectory_next_event(struct tt_trajectory *trajectory, double t);
 
-/* The first time after t at which a continuous column changes its slope (or anything jumps, or a table begins or ends);
- * INFINITY if there is none. Between these times all of them are straight, or smooth curves. */
+/* Returns the first time after t at which a continuous column changes its slope (or anything jumps, or a table begins
+ * or ends); INFINITY if there is none. Between these times all columns are straight lines or smooth curves. */
 double tt_trajectory_next_kink(struct tt_trajectory *trajectory, double t);
 
 /* Largest minus smallest value of a continuous column. */
@@ -94,9 +93,9 @@ double tt_trajectory_range(const struct tt_trajectory *trajectory, size_t column
 /* A row that is nearer to the end of a step than this part of the step is at its end: times in files are rounded. */
 #define TUTTI_TRAJECTORY_SPLINTER 1e-2
 
-/* The longest step from `start` on whose points all events lie (with `kinks`: those and all kinks) between `start` and
- * `stop`, and `stop` itself; 0 if there are none, or if it would take more than a million steps. *smallest: the shortest
- * distance between two of them. */
+/* Returns the longest step from `start` whose points include all events (with `kinks`, also all kinks) between `start`
+ * and `stop`, and `stop` itself; 0 without events, or if it would take more than a million steps. *smallest: the
+ * shortest distance between two of them. */
 double tt_trajectory_spacing(struct tt_trajectory *trajectory, double start, double stop, bool kinks, double *smallest);
 
 #endif

@@ -146,7 +146,7 @@ static enum tutti_err add_feed(struct tt_flat *flat, const struct tt_flat_feed *
     bool passed;
     feed.edge = index;
     if (edge->from.index_count > 0) {
-        /* Of an array that came as a whole; or the element came by itself. */
+        /* Of an array that was connected as a whole; otherwise a single element was connected. */
         if (!feed.to && !feed.from)
             TRY(wiring_copy_indices(flat, &edge->from, &feed.from));
         feed.to = NULL;
@@ -369,7 +369,7 @@ static const struct tt_var *wiring_variable_of(const struct tt_flat *flat, const
     return &tt_flat_component(flat, node->component)->fmu->desc->vars[node->variable];
 }
 
-/* Through connectors of no particular kind anything could be led anywhere. */
+/* Connectors without a kind would permit any connection. */
 static bool check_kinds(struct tt_flat *flat, const struct tt_flat_node *from, const struct tt_flat_node *to,
                         struct tt_flat_edge *edge)
 {
@@ -418,7 +418,7 @@ static bool check_extents(struct tt_flat *flat, const struct tt_flat_node *from,
 
 /* ---- connections ---- */
 
-/* Row-major place of an element at the start sizes; false: there is no such element. */
+/* Computes the row-major index of an element at the start sizes; false if the element does not exist. */
 static bool wiring_place_of(const struct tt_var *var, const struct tt_indices *element, uint64_t *place)
 {
     *place = 0;
@@ -544,7 +544,7 @@ enum tutti_err tt_wiring_copy_unit(struct tt_flat *flat, const struct tt_unit_de
     return copy->name ? TUTTI_OK : tt_fail_memory();
 }
 
-/* May the node be one of the root's connectors, or a column of a table? */
+/* Returns true if the node may be one of the root's connectors, or a column of a table. */
 static bool wiring_may_be_port(const struct tt_flat_node *node)
 {
     return node->component == TUTTI_NONE && !node->entry && (node->item == 0 || node->column != TUTTI_NONE);

@@ -10,10 +10,10 @@
 struct tt_ssd_writer_setting {
     uint32_t component;
     const char *option;       /* "--step", for messages */
-    const char *name, *value; /* "step", "0.01" */
+    const char *name, *value; /* A setting for one component: its step, its rank. */
 };
 
-/* What a document is to say. All of it is borrowed. */
+/* The content of a document. All of it is borrowed. */
 struct tt_ssd_writer_options {
     const struct tt_system *system; /* as it was loaded, with `set` and `connect` */
     bool has_start, has_stop;       /* of the default experiment; a document that is changed keeps its own otherwise */
@@ -32,9 +32,10 @@ struct tt_ssd_writer_options {
     size_t connect_count;
 };
 
-/* A system of FMUs (no SSP among its files) as a system structure description: components with connectors for all inputs
- * and outputs and whatever else is set or connected, connections, values, geometry, experiment and settings. SSP 1.0 where
- * that has words for all of it, else 2.0. ARGUMENT for texts that XML cannot say. *tree is the caller's. */
+/* Writes a system of FMUs (no SSP among its files) as a system structure description: components with connectors for
+ * inputs, outputs and all variables set or connected, connections, values, geometry, experiment and settings. SSP 1.0
+ * if that can express all of it, otherwise 2.0. ARGUMENT for texts that XML cannot represent. *tree belongs to the
+ * caller. */
 TUTTI_CHECKED enum tutti_err tt_ssd_writer_write(struct tt_tree **tree, const struct tt_ssd_writer_options *write);
 
 /* Changes the tree of a document, which `system` was loaded from. Values become the last binding of the root system, above

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows with texts: a dataset per column, of numbers, texts or bytes, for records that are no results.
+/* Rows with texts: a dataset per column, of numbers, texts or bytes, for records that are not results.
  *
- * Texts of any length are not for SWMR: HDF5 keeps them in heaps, which it writes when it likes. So rows are collected, and written in
- * flush only; then the whole file is as HDF5 wants it, and any program may open it, also after a kill.
+ * Texts of variable length do not work with SWMR: HDF5 stores them in heaps, which it writes at any time. So rows are
+ * collected and written in flush only; after that the whole file is consistent, and any program may open it, even after
+ * a kill.
  *
  * Invariants:
- * 1. Between two flushes the number of rows in the file stays as it is, since the datasets' metadata are held back.
- * 2. There is room on the disk for the rows before HDF5 hears of them. */
+ * 1. Between two flushes the number of rows in the file does not change, since the datasets' metadata are held back.
+ * 2. Disk space for the rows is reserved before they are passed to HDF5. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ struct tt_hdf5_columns {
     enum tt_hdf5_kind *kinds;
     size_t count;
     hsize_t rows;
-    bool failed; /* and has said so */
+    bool failed; /* and the failure has been reported */
 };
 
 /* Of a value in memory: double, char * or struct tt_hdf5_bytes, which is laid out as hvl_t is. */

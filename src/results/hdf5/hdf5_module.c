@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module's one symbol, what HDF5 says of its failures, and the lock around all of it. */
+/* The module's one symbol, HDF5's error messages, and the lock around all calls. */
 #include "results/hdf5/hdf5_module.h"
 
 #include <errno.h>
@@ -15,13 +15,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* ---- failures */
 
-/* What HDF5 said when last a call of it failed; under the lock. Its own record goes with the next call. */
+/* The message of HDF5's last failed call, protected by the lock. HDF5 itself discards its record at the next call. */
 static struct hdf5_error_text {
     char text[400];
     int error; /* errno, if a call of the system is the cause */
 } words;
 
-/* The innermost of HDF5's functions comes first; it knows most. */
+/* The innermost of HDF5's functions comes first; its message is the most specific. */
 static herr_t collect_error_text(unsigned n, const H5E_error2_t *error, void *context)
 {
     (void)context;
@@ -189,7 +189,7 @@ const struct tt_hdf5_module *tt_hdf5_module(const struct tt_hdf5_host *host)
         return NULL;
     pthread_mutex_lock(&lock);
     tt_hdf5_module_host = host;
-    /* What is open when a process ends was flushed; a process that leaves in a hurry, or is a copy, writes no more. */
+    /* Open files were flushed before a process ends; one that exits abnormally, or is a copy, must not write again. */
     H5dont_atexit();
     H5PLset_loading_state(0); /* a file is not to make us load libraries */
     pthread_mutex_unlock(&lock);

@@ -7,7 +7,7 @@
 
 #include "results/hdf5.h"
 
-/* What the files of the module have in common. */
+/* Shared by the files of the module. */
 
 extern const struct tt_hdf5_host *tt_hdf5_module_host;
 
@@ -18,8 +18,8 @@ enum tutti_err tt_hdf5_module_fail_write(const char *path);
 /* The same for reading. */
 enum tutti_err tt_hdf5_module_fail_read(const char *path);
 
-/* HDF5's descriptor of an open file, which programs that an FMU starts do not get: HDF5 cannot be told to open it so. -1: it has
- * none, or does not say. */
+/* Returns HDF5's descriptor of an open file, and keeps programs that an FMU starts from inheriting it, which HDF5
+ * cannot do. -1 if there is none or it is not available. */
 int tt_hdf5_module_descriptor(hid_t file);
 
 /* Leaves the function if the call of HDF5 fails. */
@@ -42,19 +42,19 @@ struct tt_hdf5_writer {
     char *path;
     int fd;        /* of our own: for the superblock, and for rows of a block that is in the file already */
     int fd_inside; /* HDF5's */
-    dev_t device;  /* what both of them are, unless code of an FMU closed them and opened files of its own ... */
+    dev_t device;  /* identity of both descriptors, unless code of an FMU has closed them and opened different files */
     ino_t inode;
-    bool lost; /* ... which has happened: HDF5 is not called any more, since it would write there */
+    bool lost; /* the identity has changed: HDF5 is not called any more, since it would write to the wrong file */
     hid_t file, values, time;
     size_t count, block, width;
     size_t groups;     /* chunks beside each other: ceil(count / width) */
     hsize_t done;      /* rows of finished blocks */
     size_t raw;        /* rows of the present block that are in the file, as they are */
     haddr_t *places;   /* of its chunks, `/time` last */
-    double *rectangle; /* a chunk ... */
-    double *copy;      /* ... and what the file has of it */
+    double *rectangle; /* a chunk */
+    double *copy;      /* the chunk's content in the file */
     struct tt_hdf5_packer *packer;
-    bool failed; /* and has said so */
+    bool failed; /* and the failure has been reported */
 };
 
 /* File, datasets and attributes; `writer` has its numbers, -1 for file, values, time. */
@@ -67,18 +67,18 @@ herr_t tt_hdf5_writer_put_text(hid_t object, const char *name, const char *text)
  * not locked out. How a dataset is: its chunks are written past the cache. */
 hid_t tt_hdf5_writer_file_access(void);
 hid_t tt_hdf5_writer_dataset_access(void);
-/* What is in the file about the datasets changes in flush from now on, and at no other time. */
+/* From now on the metadata of datasets in the file change in flush only. */
 enum tutti_err tt_hdf5_writer_defer_metadata(const struct tt_hdf5_writer *writer);
 
-/* 0, or errno: has the disk room for `more` bytes at the end of the file? They are its own from now on, until it is truncated.
- * Where a file system does not know of this, writing tells. */
+/* Reserves `more` bytes at the end of the file, until it is truncated. 0, or errno if the disk is full. On file systems
+ * without reservation, only writing detects it. */
 int tt_hdf5_writer_take_room(int fd, off_t size, off_t more);
 
 /* The same for a file of tt_hdf5_writer_create_file, after `rows` rows. */
 enum tutti_err tt_hdf5_writer_reopen_file(struct tt_hdf5_writer *writer, size_t rows);
 enum tutti_err tt_hdf5_writer_recover(const char *path);
 
-/* `rows`: of a file to go on with, or SIZE_MAX for a new one. */
+/* `rows`: number of rows of a file that is resumed, or SIZE_MAX for a new file. */
 enum tutti_err tt_hdf5_writer_new(struct tt_hdf5_writer **out, const struct tt_hdf5_plan *plan, size_t rows);
 enum tutti_err tt_hdf5_writer_write(struct tt_hdf5_writer *writer, const double *times, const double *values,
                                     size_t rows, bool last);
@@ -95,13 +95,13 @@ enum tutti_err tt_hdf5_columns_close(struct tt_hdf5_columns *sheet);
 
 /* ---- hdf5_writer.c */
 
-/* Makes the file one that any program may open, though it is being written: no mark of a writer, and the end where it
- * is now. 0, or errno; ENOTSUP: it is none of ours. */
+/* Repairs the superblock so that any program may open the file while it is being written: removes the mark of a writer,
+ * and sets the end of the file to its current size. 0, or errno; ENOTSUP if Tutti did not write the file. */
 int tt_hdf5_writer_repair_superblock(int fd);
 
 /* ---- hdf5_writer.c */
 
-/* What shuffle and deflate make of a chunk. `most` numbers, at most. NULL: no memory. */
+/* The result of shuffling and deflating a chunk of at most `most` numbers. NULL: memory is out. */
 struct tt_hdf5_packer *tt_hdf5_writer_new_packer(size_t most);
 void tt_hdf5_writer_free_packer(struct tt_hdf5_packer *packer);
 /* *bytes, borrowed, and how many they are; 0: no fewer than the numbers have. Numbers of one column are `width` apart. */
@@ -110,7 +110,7 @@ size_t tt_hdf5_writer_pack(struct tt_hdf5_packer *packer, const double *numbers,
 
 /* ---- trial.c */
 
-/* Can HDF5 read what is before the numbers without coming to grief? FORMAT. */
+/* Checks that HDF5 can read the part before the numbers without crashing. FORMAT. */
 enum tutti_err tt_hdf5_reader_try(const char *path);
 
 /* ---- hdf5_reader.c */

@@ -41,7 +41,7 @@ static void hdf5_reader_free_texts(char **texts, size_t count)
     free(texts);
 }
 
-/* Strings of one length, whatever ends them: into strings of their own. */
+/* Converts strings of a fixed length, with any padding, to separate strings. */
 static enum tutti_err hdf5_reader_read_fixed(const struct tt_hdf5_reader *reader, hid_t attribute, hid_t type,
                                              char **texts, size_t count)
 {
@@ -77,7 +77,8 @@ static enum tutti_err hdf5_reader_read_variable(const struct tt_hdf5_reader *rea
     return err;
 }
 
-/* Attribute `name` of an object: *texts (NULL: there is none, or it holds no texts), of which there must be `count`. */
+/* Reads attribute `name` of an object: *texts is NULL if it does not exist or has no texts; there must be `count`
+ * texts. */
 static enum tutti_err hdf5_reader_read_texts(const struct tt_hdf5_reader *reader, hid_t object, const char *name,
                                              size_t count, char ***texts)
 {
@@ -149,7 +150,7 @@ static bool hdf5_reader_get_size(hid_t dataset, int rank, hsize_t *size)
     return fits;
 }
 
-/* Chunks are taken into memory whole; {0, 0}: there are none. Who reads a result wants to read that file and no other. */
+/* Chunks are read as a whole; {0, 0} without chunks. External storage is rejected: a result is one file. */
 static enum tutti_err hdf5_reader_get_chunk(const struct tt_hdf5_reader *reader, hid_t dataset, int rank,
                                             hsize_t chunk[2])
 {
@@ -179,9 +180,9 @@ static enum tutti_err check_datasets(struct tt_hdf5_reader *reader, struct tt_hd
         return hdf5_reader_fail_layout(reader, "'values' is something else");
     if (size[1] > UINT32_MAX)
         return tt_hdf5_module_host->fail(TUTTI_ERR_LIMIT, "%s: too many variables", reader->path);
-    rows = rows < size[0] ? rows : size[0]; /* while it is written, one grows after the other */
+    rows = rows < size[0] ? rows : size[0]; /* while the file is written, datasets grow one after the other */
 
-    /* A few bytes can claim to be many rows, of which none was ever written. */
+    /* A few bytes can claim many rows, none of which was ever written. */
     if ((double)rows * 8 > (double)H5Dget_storage_size(reader->time) * MOST_INFLATED + ANYHOW)
         return tt_hdf5_module_host->fail(TUTTI_ERR_LIMIT,
                                          "%s: it says that it has %llu rows, but has no bytes for them", reader->path,
@@ -325,7 +326,7 @@ static _Noreturn void try_in_child(const char *path)
     stat(path, &st);
     rlim_t seconds = 1 + (rlim_t)st.st_size / (16 << 20);
     setrlimit(RLIMIT_CPU, &(struct rlimit){seconds, seconds + 1});
-    (void)!tt_hdf5_reader_new(&reader, path, &content); /* a failure is told by who asks for it again */
+    (void)!tt_hdf5_reader_new(&reader, path, &content); /* a failure is reported to the caller that tries again */
     for (;;)
         syscall(SYS_exit_group, 0); /* past what a sanitizer looks for at an end: this is not one */
 }

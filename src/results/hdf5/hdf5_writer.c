@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows into a file that others may read at any time, by HDF5's single writer, multiple readers (SWMR): HDF5 writes what refers
- * to something after that something.
+/* Writes rows to a file that other programs may read at any time, by HDF5's single writer, multiple readers (SWMR):
+ * HDF5 writes data before the metadata that refer to it.
  *
  * Invariants:
  * 1. In SWMR, a chunk that is written again with another size gets another place, and its old one is lost. So a chunk that has
  *    to be in the file before it is full is there as it is, not deflated, and stays so: further rows go to their places in it.
  * 2. No reader sees a row before it is written: the number of rows reaches the file in flush, since the datasets'
  *    metadata are held back until then.
- * 3. There is room on the disk for a block before HDF5 hears of it: HDF5 cannot go back to what was before a failure. */
+ * 3. Disk space for a block is reserved before it is passed to HDF5, which cannot undo a failed write. */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -251,7 +251,7 @@ enum tutti_err tt_hdf5_writer_close(struct tt_hdf5_writer *writer)
         hdf5_writer_release(writer);
         return err;
     }
-    bool tells = !writer->failed; /* else the first failure has been told */
+    bool tells = !writer->failed; /* otherwise the first failure has been reported */
     const hid_t datasets[] = {writer->values, writer->time};
     for (int i = 0; i < 2; i++)
         if (datasets[i] >= 0 && H5Dclose(datasets[i]) < 0 && tells && !err)
@@ -463,8 +463,8 @@ void tt_hdf5_writer_free_packer(struct tt_hdf5_packer *packer)
     free(packer);
 }
 
-/* Is it worth a try? Of bytes by chance, two are equal once in 256 times. Here, of samples, either some bytes are more frequent
- * (by the sum of squares, twice as much as chance has it), or many are as the one before in their column. */
+/* Estimates whether a plane is compressible. Two random bytes are equal once in 256 times. Here, of samples, either
+ * some bytes are more frequent (twice the sum of squares), or many equal the previous byte in their column. */
 static bool plane_is_compressible(const unsigned char *plane, size_t count, size_t width)
 {
     unsigned frequency[256] = {0}, samples = 0, repeated = 0, squares = 0;
@@ -512,13 +512,13 @@ size_t tt_hdf5_writer_pack(struct tt_hdf5_packer *packer, const double *numbers,
     return stream->total_out;
 }
 
-/* A file that an interrupted run left, ready for further rows.
+/* Prepares a file that an interrupted run left for further rows.
  *
- * It is opened for SWMR at once: HDF5 then writes what refers to something after that something, and gives no room back. So at any
- * moment at which the process is killed, the rows that stay are there: those of finished blocks are not touched, and a block is
- * replaced by another one at another place. What the blocks took that are not needed any more is lost. */
+ * It is opened for SWMR at once: HDF5 then writes data before the metadata that refer to it, and does not reuse space.
+ * So the rows that stay are intact whenever the process is killed: finished blocks are not touched, and a block is
+ * replaced by a block at a different place. The space of replaced blocks is lost. */
 
-/* The superblock says where the file ends: what is written next goes there, and must not go over anything. */
+/* The superblock has the end of the file: new data is written there and must not overwrite anything. */
 enum tutti_err tt_hdf5_writer_recover(const char *path)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
