@@ -80,7 +80,7 @@ static enum tutti_err find_loops(struct analyzer *analyst)
     return TUTTI_OK;
 }
 
-/* Do connections bring all that is set here? Where only elements of an array are connected, others keep their values. */
+/* Returns true if connections replace the whole start value: of an array all elements must be connected. */
 static bool analyze_is_replaced(const struct tt_job *job, uint32_t component, const struct tt_setting *setting)
 {
     uint32_t node = tt_structure_find(&job->structure, component, setting->variable, false), count;
@@ -162,7 +162,7 @@ static void fill_stability_table(struct tt_analysis *analysis)
     }
 }
 
-/* Beyond it: units have states then. What cannot be said is no failure of the system. */
+/* Needs units with states, so it runs last. A result that cannot be computed is not a failure of the system. */
 static void analyze_examine_step(struct analyzer *analyst, struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* analyze.h - what can be told about a system before it runs: order of evaluation, loops, start values that no unit reads,
- * which couplings are stable, for small steps (Andersson 2016 section 6.1) and with a given one, and what `auto` chooses. */
+/* analyze.h - properties of a system before it runs: order of evaluation, loops, start values that no unit reads,
+ * stable couplings, for small steps (Andersson 2016 section 6.1) and for a given step, and the choices of `auto`. */
 #ifndef TT_APPS_ANALYZE_ANALYZE_H
 #define TT_APPS_ANALYZE_ANALYZE_H
 
@@ -20,9 +20,9 @@ struct tt_step_cell {
     bool stable;
     double radius;
     /* Steps from a hundredth of the given one to a hundred times it: */
-    bool searched;  /* they were looked at; else there are too many states and outputs */
+    bool searched;  /* step sizes were searched; false: too many states and outputs */
     bool any_step;  /* all are stable */
-    double largest; /* else up to this one; NAN: not even the shortest is */
+    double largest; /* otherwise stable up to this size; NAN: not even for the shortest */
 };
 
 enum tt_step_row {
@@ -36,11 +36,11 @@ enum tt_step_row {
 };
 
 struct tt_step_analysis {
-    bool asked; /* with a step; else all is zero */
-    bool known; /* units could be linearised; else `why_not` */
+    bool asked; /* a step was given; otherwise all fields are 0 */
+    bool known; /* units could be linearised; otherwise see `why_not` */
     char why_not[512];
     double h;
-    bool constrained; /* there are constraints: the last row is the only one */
+    bool constrained; /* with constraints only the last row exists */
     double exact;     /* what the coupled equations themselves do in this time; NAN with constraints */
     bool by_twins;    /* units for Co-Simulation were linearised by their Model Exchange interface */
     struct tt_step_cell cells[TUTTI_STEP_ROWS][TUTTI_ORDERS]; /* IMPLICIT: the first for all orders */
@@ -53,8 +53,8 @@ static inline bool tt_analyze_step_row_applies(const struct tt_step_analysis *an
     return analysis->constrained == (row == TUTTI_ROW_KINEMATIC);
 }
 
-/* With units that have left their initialisation. Units are read, and stay as they are. Only MEMORY comes back as an error, the others
- * as `why_not`. */
+/* For units that have left their initialisation, which are read but not changed. Only MEMORY is returned as an error;
+ * all other failures go to `why_not`. */
 TUTTI_CHECKED enum tutti_err tt_analyze_finite_step(struct tt_rank *rank, const struct tt_structure *running,
                                                     const struct tt_step_sequence *sequence, double h,
                                                     struct tt_step_analysis *analysis);
@@ -77,7 +77,7 @@ enum { TUTTI_CHOICES = 4 };
 
 /* A cell of the table of stability. */
 struct tt_analysis_cell {
-    bool possible; /* else there is no such combination */
+    bool possible; /* false: the combination does not exist */
     bool known, stable;
     double radius; /* NAN: it does not depend on one */
 };
@@ -85,9 +85,9 @@ struct tt_analysis_cell {
 /* Extrapolation of an order. */
 struct tt_stability_row {
     const char *name;               /* "constant", "linear", "quadratic" */
-    struct tt_analysis_cell jacobi; /* with derivatives that the units at hand take and give */
+    struct tt_analysis_cell jacobi; /* with the derivatives that the units accept and provide */
     struct tt_analysis_cell given,
-        history; /* ... if all units took them, and all were given, or came from points before */
+        history; /* if all units accepted derivatives, and all were provided or estimated from earlier points */
     struct tt_analysis_cell seidel, correct, smooth;
 };
 
@@ -95,18 +95,18 @@ struct tt_analysis {
     const struct tt_system *system;
     const struct tt_structure *initial, *running;
     const struct tt_eval_order *order; /* of the initialisation */
-    uint32_t ungrouped;                /* evaluations that it would take with every output by itself */
-    /* Connected inputs, outside of loops, that are given a start value: their source's value takes its place (Galtier 2015). */
+    uint32_t ungrouped;                /* number of evaluations if every output were evaluated separately */
+    /* Connected inputs outside loops that have a start value, which their source's value replaces (Galtier 2015). */
     const struct tt_end *pointless;
     size_t pointless_count;
     const struct tt_loop_analysis *loops;
     size_t loop_count;
-    struct tt_radii
-        stability; /* of all loops; 0 where there is none: DL is nilpotent then (Andersson 2016 section 5.1) */
+    struct tt_radii stability; /* of all loops; 0 without loops: then DL is nilpotent (Andersson 2016 section 5.1) */
     struct tt_stability_row rows[TUTTI_ORDERS];
-    struct tt_step_analysis step;            /* with steps of the size that the options give */
-    bool initialised;                        /* the system can be started; else `failure` says why not */
-    bool chosen;                             /* ... and run, with the choices below; else `failure` */
+    struct tt_step_analysis step; /* with steps of the size that the options give */
+    bool initialised;             /* the system can be started; otherwise `failure` has the reason */
+    /* the system can be run, with the choices below; otherwise see `failure` */
+    bool chosen;
     struct tt_choice choices[TUTTI_CHOICES]; /* zeroed if it is not */
     bool corrects, smooths;
     const char *failure;

@@ -12,7 +12,6 @@
 #include "sim/start/linear_model.h"
 #include "solve/lu.h"
 
-/* A matrix that is made column by column. */
 struct sparse_columns {
     int *starts, *rows;
     double *values;
@@ -28,7 +27,7 @@ struct coupled_linear {
     size_t *link_first;                               /* per output, and one more */
     size_t *first_state, *first_input, *first_output; /* per part, and one more */
     uint32_t *part_of_input;                          /* per input */
-    bool *reached;                                    /* ... a connection ends there */
+    bool *reached;                                    /* per input: a connection ends there */
     size_t states, inputs, outputs;
     struct tt_lu *lu;
     double *y, *dx; /* a column: outputs, derivatives */
@@ -55,7 +54,6 @@ static enum tutti_err finish_column(struct sparse_columns *to, const double *val
     return TUTTI_OK;
 }
 
-/* Takes what `from` has. */
 static enum tutti_err coupled_linear_move_columns(struct sparse_columns *from, size_t rows, struct tutti_matrix *to)
 {
     if (!tt_vector_reserve(&from->starts, &from->start_room, 1, sizeof *from->starts) ||
@@ -134,7 +132,8 @@ static const struct tt_pattern *coupled_linear_column(const struct coupled_linea
     return &linear->patterns[which];
 }
 
-/* Calls for every product of an entry of D and one of L: its place in D L. With `pattern` they are added to `values`, else listed. */
+/* Calls the visitor for every product of an entry of D and one of L, with its place in D L. With `pattern` products are
+ * added to `values`, otherwise listed. */
 static size_t coupled_linear_multiply(const struct coupled_linear *w, const struct tt_pattern *pattern, double *values,
                                       struct tt_pattern_place *places)
 {
@@ -509,7 +508,6 @@ static enum tutti_err cs_linear_find_rows(struct cs_linear_search *s)
     return cs_linear_check_rows(s);
 }
 
-/* May a short step be tried? */
 static enum tutti_err prepare_differences(struct cs_linear_search *s)
 {
     struct tt_unit *unit = s->unit;
@@ -618,7 +616,7 @@ size_t tt_coupled_linear_index(const struct tt_linear_collection *collection, ui
         size_t extent = 0;
         if (!tt_linear_model_is_real(var) || var->causality != (output ? TUTTI_OUTPUT : TUTTI_INPUT))
             continue;
-        if (tt_unit_extent(unit, v, &extent) == TUTTI_OK) /* it was asked before, and is none too large */
+        if (tt_unit_extent(unit, v, &extent) == TUTTI_OK) /* its extent was read before, and is not too large */
             place += extent;
     }
     return place;

@@ -50,8 +50,8 @@ struct tt_cs_moment {
     double t, step, latest; /* `step` is its size, and it ends at `latest` at the latest */
 };
 
-/* `own` is zeroed; release it also after a failure. UNSUPPORTED, naming what the FMU lacks, where there is no way to D; FMU if it does not
- * make the short step. */
+/* Computes D of a Co-Simulation unit. `own` is zeroed; release it also after a failure. UNSUPPORTED, naming the missing
+ * capability, if D cannot be determined; FMU if it does not make the short step. */
 TUTTI_CHECKED enum tutti_err tt_coupled_linear_compute_cs(struct tt_cs_linear *own, struct tt_unit *unit,
                                                           const struct tt_cs_moment *moment);
 void tt_coupled_linear_free_cs(struct tt_cs_linear *own);

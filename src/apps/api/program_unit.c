@@ -119,7 +119,6 @@ static enum tutti_err write_program_folder(const char *folder, const char *descr
     return err;
 }
 
-/* With the start values as texts. */
 static struct tutti_program_unit *program_unit_create(const struct tt_program_module *module,
                                                       const struct tutti_program *program, char **description)
 {

@@ -30,7 +30,7 @@ struct tutti_recording {
     size_t column_count;
     double *values;
     size_t room, count;     /* rows */
-    size_t populated;       /* bytes of `values` that are memory for sure, once there are many */
+    size_t populated;       /* bytes of `values` that are backed by memory pages, once there are many */
     struct tt_arena memory; /* holds columns and texts */
 };
 
@@ -104,8 +104,8 @@ static enum tutti_err recording_add_text(void *context, size_t number, const cha
     return TUTTI_OK;
 }
 
-/* Most of what a row costs is that the system hands out memory page by page, when it is first written to. It gets the next pages in one
- * call here; a system that does not know that (Linux before 5.14) goes on as before. */
+/* The main cost of a row is the first write to each memory page. This call requests the next pages at once; without
+ * support (Linux before 5.14) they are still allocated one by one. */
 static void prefault_pages(struct tutti_recording *recording, size_t end)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -213,7 +213,7 @@ const char *tutti_recording_text(const struct tutti_recording *recording, size_t
 
 /* ---- as a file ---- */
 
-/* A row as a recorder wants it: every value in its own type. */
+/* A row in the form that a recorder requires: every value in its own type. */
 struct typed_row {
     struct tt_column *columns;
     union {

@@ -5,11 +5,11 @@
 
 #include <tutti/recording.h>
 
-/* The recording that a run with these options fills; NULL: there is none. */
+/* Returns the recording that a run with these options fills; NULL if there is none. */
 struct tutti_recording *tt_recording_find(const struct tutti_run_options *options);
-/* Without the rows from number `rows` on. */
+/* Removes the rows from number `rows` on. */
 void tt_recording_cut(struct tutti_recording *recording, size_t rows);
-/* Without the rows whose times are after t. */
+/* Removes the rows whose times are after t. */
 void tt_recording_cut_after(struct tutti_recording *recording, double t);
 
 #endif

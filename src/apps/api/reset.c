@@ -11,7 +11,6 @@
 /* At the start, and after each of two macro steps. */
 enum { MOMENTS = 3 };
 
-/* What was read of a unit. */
 struct reset_values {
     struct tt_library *library;
     uint32_t *variables; /* `count` of them */
@@ -23,7 +22,7 @@ struct reset_values {
 
 /* ---- libraries ---- */
 
-/* Those that are loaded, one after the other; NULL: that was the last. */
+/* Iterates over the loaded libraries; NULL at the end. */
 static struct tt_library *next_library(const struct tt_job *job, size_t *at)
 {
     const struct tt_system *system = job->system;
@@ -46,7 +45,7 @@ void tt_reset_enable(const struct tt_job *job, bool keeps)
 
 /* ---- a short run ---- */
 
-/* Without traces outside of it. */
+/* Disables logs and results of the trial. */
 static struct tt_job silence_instances(const struct tt_job *job)
 {
     struct tt_job quiet = *job;
@@ -61,7 +60,7 @@ static struct tt_job silence_instances(const struct tt_job *job)
     return quiet;
 }
 
-/* Inputs are what they were set to, and some FMUs do not tell them. */
+/* Inputs keep the values that were set, and some FMUs do not return them. */
 static enum tutti_err reset_list_variables(const struct tt_unit *unit, struct reset_values *look)
 {
     const struct tt_description *desc = unit->fmu->desc;

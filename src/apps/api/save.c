@@ -154,7 +154,8 @@ static enum tutti_err check_component(const struct saver *saver, uint32_t c, boo
                                   tt_system_is_coupled(job->system));
 }
 
-/* What a run would refuse of the options given, though it would load the FMUs for that; a system of another tool may say more than concerns its FMUs. */
+/* Rejects options that a run would reject only after loading the FMUs; a system of another tool may have settings that
+ * do not concern its FMUs. */
 static enum tutti_err save_check_options(const struct saver *saver)
 {
     bool exchange = false;
@@ -168,7 +169,7 @@ static enum tutti_err save_check_options(const struct saver *saver)
     return tt_integration_reject_options(saver->options, tt_system_is_coupled(saver->job.system));
 }
 
-/* What adds to what the annotation says, and does not replace it. */
+/* Options that extend the values of the annotation instead of replacing them. */
 static enum tutti_err merge_annotation_word(struct saver *saver, struct tt_run_setting *word)
 {
     const struct tt_system *system = saver->job.system;
@@ -184,7 +185,7 @@ static enum tutti_err merge_annotation_word(struct saver *saver, struct tt_run_s
     return word->value ? TUTTI_OK : tt_fail_memory();
 }
 
-/* A new document says what the file of another tool said, where the options do not. */
+/* A new document gets the settings of the other tool's file that the options do not override. */
 static void add_words(struct saver *saver)
 {
     const struct tt_system *system = saver->job.system;
@@ -282,7 +283,7 @@ static enum tutti_err save_new(struct saver *saver)
 
 /* ---- a document that is changed ---- */
 
-/* What stands after '#' of "[NAME=]PATH#VARIANT", or NULL. */
+/* Returns the text after '#' of "[NAME=]PATH#VARIANT", or NULL. */
 static const char *find_variant_name(const char *text, const char *path)
 {
     size_t n = strlen(path);
@@ -570,7 +571,7 @@ enum tutti_err tt_save_files_relative(struct tt_save_files *files, const char *p
 
 /* ---- documents that move ---- */
 
-/* Does the element's source name a file? That of a mapping's entry names a parameter or a value. */
+/* Returns true if the element's source names a file. The source of a mapping's entry names a parameter or a value. */
 static bool refers_to_file(const struct tt_tree_node *node)
 {
     static const struct {

@@ -16,7 +16,7 @@ struct tt_save_files {
     struct tt_zip_part *parts;
     size_t count, room;
     struct tt_map names, paths; /* of entries; of files on the disk -> part */
-    struct tt_archive *archive; /* whose entries are copied, or NULL */
+    struct tt_archive *archive; /* the archive from which entries are copied, or NULL */
     struct tt_tempdir *tempdir; /* for folders that are packed, or NULL */
     struct tt_arena arena;
 };
@@ -33,7 +33,8 @@ TUTTI_CHECKED enum tutti_err tt_save_files_copy(struct tt_save_files *files, con
                                                 const struct tt_text *text);
 /* The reference to a file on the disk from the folder of the output; in the arena. */
 TUTTI_CHECKED enum tutti_err tt_save_files_relative(struct tt_save_files *files, const char *path, const char **uri);
-/* Rewrites all references of a bare document, whose path is `from`, for the output: to resources, or to where they lie. */
+/* Rewrites all references of a bare document, whose path is `from`, for the output: to resources, or to the files'
+ * locations. */
 TUTTI_CHECKED enum tutti_err tt_save_files_rewrite_references(struct tt_save_files *files, struct tt_tree *tree,
                                                               const char *from, bool to_resources);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a simulation that a program steps: a run (run.c), whose loop is taken apart. */
+/* The life cycle of a simulation that a program steps: a run (run.c) with its loop split into calls. */
 #include "apps/api/simulation.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ enum tutti_err tutti_simulation_open(struct tutti_simulation **out, const struct
     simulation->options = *options;
     enum tutti_err err = tt_job_open(&simulation->job, &simulation->options, NULL);
     if (!err)
-        err = simulation_check_options(&simulation->job.options); /* with what an annotation says */
+        err = simulation_check_options(&simulation->job.options); /* including the annotation's settings */
     if (!err)
         err = tt_simulation_values_number(simulation);
     if (err)
@@ -82,7 +82,7 @@ static enum tutti_err add_sets(struct tutti_simulation *simulation)
     return TUTTI_OK;
 }
 
-/* What was loaded stays: texts of it are in the hands of the program (tutti_simulation_describe). */
+/* Loaded texts stay valid: the program holds some of them (tutti_simulation_describe). */
 static enum tutti_err apply_sets(struct tutti_simulation *simulation)
 {
     if (simulation->set_count == 0 && !simulation->job_has_sets)
@@ -175,7 +175,7 @@ static enum tutti_err simulation_check_time(const struct tt_execution *execution
     return TUTTI_OK;
 }
 
-/* Is there a value that a unit is to be given later, where it begins a step of its own? */
+/* Returns true if a value waits for a unit to begin its next separate step. */
 static bool simulation_has_pending(const struct tt_rank *rank)
 {
     bool has = false;
@@ -368,7 +368,7 @@ static enum tutti_err point_save(struct tt_simulation_point *point, struct tt_ex
     return TUTTI_OK;
 }
 
-/* Units are told how far back they may be taken. */
+/* Informs units how far back they may be rolled back. */
 static void report_earliest_point(const struct tt_simulation_points *points, struct tt_rank *rank)
 {
     rank->kept_from = INFINITY;

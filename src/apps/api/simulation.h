@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What simulation.c and simulation_values.c share. */
+/* The common part of simulation.c and simulation_values.c. */
 #ifndef TT_APPS_API_SIMULATION_H
 #define TT_APPS_API_SIMULATION_H
 
@@ -10,8 +10,8 @@
 #include "sim/execution_run.h"
 #include "sim/pending_set.h"
 
-/* A point between macro steps to go back to: what a snapshot holds, and what the master remembers from step to
- * step (master->remembered). What follows is the same every time, to the bit. */
+/* A saved point between macro steps: a snapshot, and the master's rollback list (master->remembered). The continuation
+ * is identical every time, to the bit. */
 
 /* A handle: never dereferenced, and of one point only, also when that is gone. */
 struct tutti_point;
@@ -63,8 +63,8 @@ struct tutti_simulation {
     struct tutti_run_options options; /* those, with what was set since */
     const char **set;                 /* since open or the last reset */
     size_t set_count;
-    bool job_has_sets;                     /* what was set before the last start is in the job, ... */
-    bool job_fits;                         /* ... which is as the options say, but for sets */
+    bool job_has_sets;                     /* the job contains the values set before the last start */
+    bool job_fits;                         /* the job matches the options except for set values */
     bool was_reset;                        /* instances are kept for the next run from then on */
     size_t *first;                         /* per component: the number of its first variable; and one more */
     struct tt_simulation_handle **handles; /* per number; NULL: not asked for yet */

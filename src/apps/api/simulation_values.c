@@ -38,7 +38,7 @@ static const struct tt_var *simulation_values_variable(const struct tutti_simula
     return &simulation->job.system->components[handle->component].fmu->desc->vars[handle->variable];
 }
 
-/* STATE, if there is nothing to look at any more: after finish, and where a start has failed early. */
+/* STATE if the values are gone: after finish, and after a start that failed early. */
 static enum tutti_err simulation_values_check_loaded(const struct tutti_simulation *simulation, const char *call)
 {
     bool loaded = simulation->stage != TUTTI_STAGE_FINISHED && simulation->job.system;
@@ -239,7 +239,7 @@ static enum tutti_err simulation_values_read(struct tutti_simulation *simulation
     return TUTTI_OK;
 }
 
-/* What a call failed about. */
+/* Adds the variable to the error of a call. */
 static enum tutti_err simulation_values_describe_error(const struct tutti_simulation *simulation,
                                                        const struct tt_simulation_handle *handle, enum tutti_err err)
 {
@@ -328,7 +328,7 @@ static enum tutti_err create_pending_set(struct tutti_simulation *simulation, st
     if (!handle->pending_set)
         TRY(tt_pending_set_new(&handle->pending_set, &simulation->pending_sets, &simulation->execution.rank,
                                handle->component, handle->variable));
-    /* ... the others as they are. */
+    /* keeps the values of all other elements */
     return handle->element.count > 0 ? tt_pending_set_refresh(handle->pending_set, &simulation->execution.rank)
                                      : TUTTI_OK;
 }

@@ -31,12 +31,12 @@ void tt_analysis_report_free_placement(struct tt_placement_report *placement);
 /* NULL: out of memory. */
 json_t *tt_analysis_report_placement_json(const struct tt_placement_report *placement);
 
-/* What is told lives during the call only. `placement`: NULL if it was not asked for. */
+/* Receives a report, which is valid during the call only. `placement`: NULL unless requested. */
 typedef enum tutti_err tt_analysis_report_receiver(void *context, const struct tt_analysis *analysis,
                                                    const struct tt_placement_report *placement);
 
-/* As tt_analyze; with `ranks` > 0 the units are placed on so many, too. Returns what `tell` returns. ARGUMENT for a number of ranks that
- * makes no sense. */
+/* As tt_analyze; with `ranks` > 0 also places the units on that number of ranks. Returns the result of `tell`. ARGUMENT
+ * for an invalid number of ranks. */
 TUTTI_CHECKED enum tutti_err tt_analysis_report_create(const struct tutti_run_options *options, int ranks,
                                                        tt_analysis_report_receiver *tell, void *context);
 

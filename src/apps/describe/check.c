@@ -20,16 +20,16 @@
 #include "apps/describe/describe.h"
 #include "unit/trial.h"
 
-/* Findings so far. Variants share files, and what is wrong with a file is said once. */
+/* The findings so far. Variants share files; a fault of a file is reported once. */
 struct checker {
     bool runs;                     /* FMUs are run on trial, too */
-    bool strict;                   /* what contradicts FMI is an error also where a run goes on */
+    bool strict;                   /* violations of FMI are errors even if a run tolerates them */
     const struct tutti_log *notes; /* of trials; NULL: none are wanted */
-    struct tt_findings findings;   /* its counts are of no use: they are before repetitions are sorted out */
-    struct tt_findings flaws;      /* of descriptions that could be read: a run goes on with these */
+    struct tt_findings findings;   /* its counts are unused, because they include repetitions */
+    struct tt_findings flaws;      /* of readable descriptions: a run accepts these */
     struct tt_map said;
     struct tt_arena arena;
-    const char **units; /* whose FMU is being checked */
+    const char **units; /* names of the units whose FMU is being checked */
     size_t unit_count;
     bool incomplete; /* memory was not enough */
     void (*tell)(void *context, const struct tt_check_finding *finding);
@@ -37,7 +37,7 @@ struct checker {
     struct tt_check_counts *counts;
 };
 
-/* Was it said before? From now on it was. */
+/* Returns true if the text was reported before, and records it. */
 static bool is_duplicate_finding(struct checker *checker, const char *text, size_t length)
 {
     int64_t earlier = TUTTI_MAP_NONE;
@@ -73,10 +73,10 @@ static void report_flaw(void *context, enum tt_severity severity, const char *fi
     check_on_finding(context, checker->strict ? severity : TUTTI_FINDING_WARNING, file, line, text);
 }
 
-/* What makes a file unusable is a finding as well; its message names file and line. */
+/* A fault that makes a file unusable is a finding, too; its message names file and line. */
 static void check_report_error(struct checker *checker, enum tutti_err err)
 {
-    struct tt_failure failure; /* what is told may fail, too, and write another message */
+    struct tt_failure failure; /* reporting may fail, too, and overwrite the message */
     if (err) {
         tt_fail_save(&failure, err);
         check_add_finding(checker, TUTTI_FINDING_ERROR, NULL, 0, failure.message);
@@ -113,7 +113,7 @@ static void check_fmu(struct checker *checker, const char *path)
 
 /* ---- systems ---- */
 
-/* An FMU of a system that was loaded, which says nothing about its descriptions. */
+/* Checks an FMU of a loaded system; loading does not check its description. */
 static enum tutti_err check_system_fmu(struct checker *checker, struct tt_fmu *fmu)
 {
     struct tt_byte_source reader;
@@ -144,7 +144,7 @@ static void check_clocks(struct checker *checker, const struct tt_system *system
     tt_text_fini(&circle);
 }
 
-/* What only a run would stumble over. */
+/* Checks requirements that only a run has. */
 static void check_run_requirements(struct checker *checker, const struct tt_system *system)
 {
     const struct tt_experiment *experiment = &system->experiment;
@@ -262,7 +262,7 @@ enum tutti_err tt_check_run(const struct tutti_run_options *options, unsigned ho
 
 /* ---- as JSON ---- */
 
-/* To the list that `context` points at. */
+/* Appends to the list that `context` points to. */
 static void add_finding_json(void *context, const struct tt_check_finding *finding)
 {
     json_t *units = json_array();

@@ -7,10 +7,10 @@
 
 #include "base/findings.h"
 
-/* Lives during the call that tells it. */
+/* Valid during the call that receives it. */
 struct tt_check_finding {
     enum tt_severity severity;
-    const char *file; /* NULL: `text` says where */
+    const char *file; /* NULL: `text` names the place */
     unsigned line;    /* 0: none */
     const char *text;
     const char *const *units; /* that it is about */
@@ -21,7 +21,8 @@ struct tt_check_counts {
     unsigned errors, warnings;
 };
 
-/* `how`: TUTTI_CHECK_.... Files that cannot be read are findings, too. ARGUMENT: no file is named. MEMORY: not everything was told. */
+/* Checks files. `how`: TUTTI_CHECK_.... Files that cannot be read are findings, too. ARGUMENT: no file is named.
+ * MEMORY: the findings are incomplete. */
 TUTTI_CHECKED enum tutti_err tt_check_run(const struct tutti_run_options *options, unsigned how,
                                           void (*tell)(void *context, const struct tt_check_finding *finding),
                                           void *context, struct tt_check_counts *counts);

@@ -8,14 +8,14 @@
 #include "results/compare.h"
 #include "apps/describe/describe.h"
 
-/* What was compared, and how. */
+/* The options and the result of a comparison. */
 struct tt_comparison_report {
     const struct tt_comparison *comparison;
     const struct tutti_result *result, *reference;
     const struct tt_compare_options *options;
 };
 
-/* Opens both files, compares, and calls `report`, whose argument lives during the call; returns what that returns. */
+/* Opens both files, compares them, and calls `report`, whose argument is valid during the call; returns its result. */
 TUTTI_CHECKED enum tutti_err tt_comparison_report_create(
     const char *result, const char *reference, const struct tt_display_options *given, const struct tutti_log *log,
     enum tutti_err (*report)(void *context, const struct tt_comparison_report *report), void *context);

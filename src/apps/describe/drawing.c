@@ -77,7 +77,7 @@ static int drawing_spawn(pid_t *child, const struct tt_drawing *drawing, char *c
     return error;
 }
 
-/* Why it failed: after "line N:", if it names the line that it does not like; else the first thing that it says. */
+/* Reads the reason of a failure: the text after "line N:", if the program names the line, otherwise its first line. */
 static void read_program_error(FILE *complaints, char *said, size_t size)
 {
     char line[512];

@@ -16,8 +16,9 @@ struct tt_drawing {
 TUTTI_CHECKED enum tutti_err tt_drawing_init(struct tt_drawing *drawing);
 void tt_drawing_fini(struct tt_drawing *drawing);
 
-/* Runs the program on the script. *picture is the caller's (tutti_tell_free), `size` bytes, with a NUL after them. `package` is Debian's,
- * for the message. UNSUPPORTED if there is no such program; IO, with what it complains of, if it fails. */
+/* Runs the program on the script. *picture belongs to the caller (tutti_tell_free), `size` bytes, followed by a NUL.
+ * `package` is Debian's, for the message. UNSUPPORTED if the program is missing; IO, with its error message, if it
+ * fails. */
 TUTTI_CHECKED enum tutti_err tt_drawing_run(struct tt_drawing *drawing, char *const *command, const char *package,
                                             char **picture, size_t *size);
 

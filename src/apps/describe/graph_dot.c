@@ -139,7 +139,7 @@ static void print_terminals(const struct tt_graph_picture *picture, uint32_t com
     fputs("</FONT></TD></TR>\n", picture->out);
 }
 
-/* The ports of one side of a unit. Of many that have no arrow of their own only the first ones are shown. */
+/* The ports of one side of a unit. Of many ports without an arrow only the first are shown. */
 struct graph_side {
     const struct tt_graph_port **shown;
     size_t count, hidden;
@@ -226,7 +226,6 @@ static bool print_units(struct tt_graph_picture *picture)
     return good;
 }
 
-/* Inputs and outputs of the system itself. */
 static void print_system_ports(const struct tt_graph_picture *picture)
 {
     const struct tt_system *system = picture->system;
@@ -334,7 +333,7 @@ bool tt_graph_dot_write(FILE *out, const struct tt_system_graph *graph)
     return good;
 }
 
-/* Beyond so many connections, many between the same units are one arrow. */
+/* Above this number of connections, parallel connections between two units become one arrow. */
 enum { MOST_LOOSE = 30, MANY_PARALLEL = 5 };
 static int compare_ports(const void *a, const void *b)
 {
@@ -415,7 +414,7 @@ static size_t find_end_of_pair(const struct tt_graph_picture *picture, size_t fi
     return end;
 }
 
-/* Are the connections of a pair of units one arrow? */
+/* Returns true if the connections of a pair of units are one arrow. */
 static bool is_bundle(const struct tt_graph_picture *picture, size_t count)
 {
     return !picture->with_ports || (count >= MANY_PARALLEL && picture->system->connection_count > MOST_LOOSE);
@@ -505,7 +504,6 @@ static void print_connection_label(struct tt_graph_picture *picture, const struc
     fputs(mapped ? " mapped\"" : "\"", out);
 }
 
-/* The loop that a connection closes, or 0. */
 static uint32_t find_loop_of_connection(const struct tt_graph_picture *picture, const struct tt_connection *connection)
 {
     uint32_t from = tt_system_graph_find_loop(picture->graph, &connection->from, true);
@@ -528,7 +526,7 @@ static bool graph_arrows_connects_clocks(const struct tt_graph_picture *picture,
            picture->system->components[end->component].fmu->desc->vars[end->variable].type == TUTTI_TYPE_CLOCK;
 }
 
-/* How an arrow is drawn whose connections are all for the start, or all of clocks. */
+/* Selects the style of an arrow whose connections are all for the start, or all of clocks. */
 static void print_style(struct tt_graph_picture *picture, bool start_only, bool clocks)
 {
     if (start_only || clocks)

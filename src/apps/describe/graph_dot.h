@@ -12,7 +12,7 @@
 struct tt_graph_port {
     uint32_t component, variable;
     bool output;
-    bool loose; /* a connection of it is drawn by itself */
+    bool loose; /* one of its connections is drawn separately */
 };
 
 struct tt_graph_picture {
@@ -26,7 +26,7 @@ struct tt_graph_picture {
     bool dotted, dashed, bundled, needs_shown; /* what the legend has to explain */
 };
 
-/* Lists ports, sorts connections by pairs of units and says which ports have an arrow of their own. False: out of memory;
+/* Lists ports, sorts connections by pairs of units and determines which ports have an arrow. False: out of memory;
  * tt_graph_dot_arrows_fini follows in any case. */
 bool tt_graph_dot_arrows_init(struct tt_graph_picture *picture);
 void tt_graph_dot_arrows_fini(struct tt_graph_picture *picture);

@@ -383,7 +383,7 @@ static json_t *buses_json(const struct tt_description *desc)
     return json;
 }
 
-/* An FMU whose file of terminals cannot be read is told without them; `tutti check` says why. */
+/* An FMU with an unreadable file of terminals is described without them; `tutti check` reports the reason. */
 static json_t *extras_json(struct tt_fmu *fmu, const struct tt_terminals **terminals)
 {
     json_t *json = json_object();

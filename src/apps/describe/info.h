@@ -22,9 +22,9 @@ struct tt_named_system {
     unsigned errors; /* in the system, which goes without what is wrong */
 };
 
-/* Is this (with or without a variant) a system, and not an FMU? */
+/* Returns true for the path of a system (with or without a variant), false for an FMU. */
 bool tt_info_is_system(const char *text);
-/* "PATH#VARIANT" into its parts; a file that is there is no other thing, whatever its name. */
+/* Splits "PATH#VARIANT"; the path of an existing file is taken literally. */
 TUTTI_CHECKED enum tutti_err tt_info_split_name(struct tt_named_system *file, const char *text);
 /* Opens package, document and system. */
 TUTTI_CHECKED enum tutti_err tt_info_open_system(struct tt_named_system *file, const char *text);
@@ -32,7 +32,7 @@ void tt_info_close_system(struct tt_named_system *file);
 
 /* Why a run would refuse the FMU, without the file's name, or NULL. Good until the next error of this thread. */
 const char *tt_info_find_obstacle(const struct tt_fmu *fmu);
-/* ARGUMENT for a system in another tool's format, of which nothing can be told. */
+/* ARGUMENT for a system in another tool's format, which cannot be described. */
 TUTTI_CHECKED enum tutti_err tt_info_check_format(const char *file);
 
 /* A capability of an interface and what happens without it. */
@@ -41,7 +41,7 @@ struct tt_info_capability {
     const char *name;    /* JSON key */
     const char *words;   /* for people */
     const char *without; /* what Tutti does where the FMU lacks it; NULL: nothing worth saying */
-    int since;           /* first FMI version that knows it */
+    int since;           /* first FMI version that supports it */
     int until;           /* last one */
 };
 extern const struct tt_info_capability tt_info_capabilities[];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* json.h - JSON whose parts are all there: an object or list that could not take one is none, and neither is what it would be a part of. */
+/* json.h - JSON without missing parts: if a member cannot be added, the whole object or list becomes NULL, and so does
+ * its parent. */
 #ifndef TT_APPS_DESCRIBE_JSON_H
 #define TT_APPS_DESCRIBE_JSON_H
 
 #include <jansson.h>
 
-/* JSON is UTF-8; names of files and what FMUs say need not be: what is not becomes '?'. NULL: out of memory. */
+/* Makes a text. JSON is UTF-8; file names and texts of FMUs may not be: invalid bytes become '?'. NULL: out of memory. */
 json_t *tt_json_text(const char *value);
 /* JSON has no NaN and no infinity: they become null. */
 json_t *tt_json_number(double value);

@@ -78,7 +78,7 @@ static enum tutti_err write_graph_svg(char **text, const struct tt_system_graph 
 
 /* ---- all of it ---- */
 
-/* What is wrong with the system is said; the rest is drawn. */
+/* Faults of the system are logged; the rest is drawn. */
 static void system_graph_log_finding(void *context, enum tt_severity severity, const char *file, unsigned line,
                                      const char *text)
 {
@@ -89,7 +89,7 @@ static void system_graph_log_finding(void *context, enum tt_severity severity, c
            file ? file : "", place, file ? ": " : "", text);
 }
 
-/* A unit whose terminals cannot be read is drawn without them. */
+/* A unit with unreadable terminals is drawn without them. */
 static enum tutti_err read_terminals(const struct tt_system *system, struct tt_findings *findings)
 {
     const struct tt_terminals *terminals;
@@ -137,7 +137,7 @@ enum tutti_err tutti_tell_graph(char **text, const struct tutti_run_options *opt
     return err;
 }
 
-/* One value after another, each on a line of its own: people look at it, too. */
+/* Writes one value per line, so that people can read the file, too. */
 struct graph_json_writer {
     FILE *out;
     bool memory, first; /* there was enough; nothing is written in this list yet */

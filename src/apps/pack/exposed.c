@@ -23,7 +23,7 @@ const struct tt_var *tt_exposed_var(const struct tt_job *job, const struct tt_ex
     return &job->system->components[exposed->component].fmu->desc->vars[exposed->variable];
 }
 
-/* Can a variable of an FMU of this version have this type? */
+/* Returns true if a variable can have this type in an FMU of this version. */
 static bool exposed_fits_version(unsigned fmi, enum tt_type type)
 {
     if (type == TUTTI_TYPE_CLOCK)
@@ -131,7 +131,7 @@ static enum tutti_err add_port(struct exposed_chooser *chooser, uint32_t port, b
     const struct tt_system *system = chooser->job->system;
     const struct tt_port *own = output ? &system->outputs[port] : &system->inputs[port];
     if (own->table != TUTTI_NONE)
-        return TUTTI_OK; /* a table is inside of the FMU */
+        return TUTTI_OK; /* tables become part of the FMU */
     for (uint32_t i = 0; i < system->connection_count; i++) {
         const struct tt_connection *connection = &system->connections[i];
         const struct tt_end *here = output ? &connection->to : &connection->from;
@@ -175,7 +175,7 @@ static bool is_driven(const struct exposed_chooser *chooser, uint32_t component,
     return count > 0;
 }
 
-/* What it would be in the FMU; false: it cannot be there. */
+/* Determines its role in the FMU; false if it cannot be exposed. */
 static bool exposed_find_role(const struct exposed_chooser *chooser, uint32_t component, uint32_t variable,
                               enum tt_packed_role *role)
 {
@@ -244,7 +244,6 @@ size_t tt_exposed_find(const struct tt_exposed_list *list, uint32_t component, u
     return SIZE_MAX;
 }
 
-/* Without a word of the user. */
 static bool is_default(const struct exposed_chooser *chooser, const struct tt_var *var, enum tt_packed_role role,
                        bool has_ports)
 {
@@ -367,7 +366,7 @@ enum tutti_err tt_exposed_find_kind(const struct tt_job *job, uint32_t component
     return tt_integration_find_interface(&own, of->fmu, tt_system_is_alone(job->system), kind);
 }
 
-/* Are the outputs of a component averages over a step? */
+/* Returns true if the outputs of a component are averages over a step. */
 static enum tutti_err averages(const struct tt_job *job, uint32_t component, bool *does)
 {
     struct tutti_run_options own = job->options;
@@ -393,13 +392,13 @@ enum tutti_err tt_exposed_check_averages(const struct tt_job *job)
     return TUTTI_OK;
 }
 
-/* ---- is it one? ---- */
+/* ---- Model Exchange ---- */
 
-/* Are there only equations, of states that the description tells? */
+/* Returns true if the FMU has only equations, of states that the description lists. */
 static bool has_equations(const struct tt_description *desc)
 {
     if (desc->fmi == 1)
-        return false; /* it says how many states there are, not which */
+        return false; /* the description has the number of states, not their names */
     for (uint32_t v = 0; v < desc->var_count; v++)
         if (desc->vars[v].type == TUTTI_TYPE_CLOCK)
             return false;
@@ -417,7 +416,7 @@ static enum tutti_err supports_model_exchange(const struct tt_job *job, bool *is
     const struct tt_system *system = job->system;
     const struct tutti_run_options *options = &job->options;
 
-    /* inputs that a file, a formula or the master itself feeds are no equations of units */
+    /* inputs driven by a file, a formula or the master are not equations of units */
     bool fed = tt_job_drives_inputs(job) || system->fed_count > 0;
     bool strong =
         (!options->coupling || strcmp(options->coupling, "auto") == 0 || strcmp(options->coupling, "strong") == 0) &&

@@ -14,7 +14,7 @@ struct tt_exposed {
     const struct tt_conversion *conversion;
     const struct tt_unit_def *unit; /* NULL: none */
     bool local;                     /* only Model Exchange asks for it (exposed.h) */
-    size_t derivative_of;           /* the place of a state; SIZE_MAX: it is none of one */
+    size_t derivative_of;           /* the index of its state; SIZE_MAX: not a derivative */
 };
 
 struct tt_exposed_list {
@@ -28,7 +28,7 @@ struct tt_exposed_list {
     struct tt_arena arena;
 };
 
-/* As <tutti/pack.h> says. Zeroed before; fini also after a failure. */
+/* Chooses the variables as <tutti/pack.h> defines. The list is zeroed before; fini also after a failure. */
 TUTTI_CHECKED enum tutti_err tt_exposed_choose(struct tt_exposed_list *list, const struct tt_job *job, unsigned fmi,
                                                const char *const *patterns, size_t pattern_count);
 void tt_exposed_fini(struct tt_exposed_list *list);
@@ -38,8 +38,8 @@ const struct tt_var *tt_exposed_var(const struct tt_job *job, const struct tt_ex
 /* ARGUMENT if two of them have one name. */
 TUTTI_CHECKED enum tutti_err tt_exposed_check_names(const struct tt_exposed_list *list, unsigned fmi);
 
-/* For those who add variables of units: as one item, or, by FMI 2.0, an array as one for each element. *first is the place of the first. UNSUPPORTED
- * for what an FMU of this version cannot have. */
+/* Adds a variable of a unit as one item or, for FMI 2.0, an array as one item per element. *first is the index of the
+ * first. UNSUPPORTED for a variable that an FMU of this version cannot have. */
 TUTTI_CHECKED enum tutti_err tt_exposed_add(struct tt_exposed_list *list, const struct tt_job *job, unsigned fmi,
                                             uint32_t component, uint32_t variable, enum tt_packed_role role,
                                             size_t *first);
@@ -48,11 +48,12 @@ size_t tt_exposed_index(const struct tt_job *job, const struct tt_end *end);
 /* The place of a variable of a unit (its first element); SIZE_MAX: it is not there. */
 size_t tt_exposed_find(const struct tt_exposed_list *list, uint32_t component, uint32_t variable);
 
-/* What a packed system has besides if it is an FMU for Model Exchange, too: the states of its units and their derivatives, as local variables, and
- * by FMI 3.0 event indicators.
+/* The additional content of a packed system for Model Exchange: the states of its units and their derivatives, as local
+ * variables, and for FMI 3.0 event indicators.
  *
- * It is one if all its units are run by Model Exchange, and their equations are all there is: the importer's solver then has all states in one vector, as
- * `--coupling strong` has. Their order is that of sim/coupling/joint_units.h: units by name. */
+ * A system supports Model Exchange if all its units run by Model Exchange and it has no further equations: the
+ * importer's solver then has all states in one vector, as `--coupling strong` does. Their order is that of
+ * sim/coupling/joint_units.h: units by name. */
 
 /* Adds them, if it is one (list->exchange). */
 TUTTI_CHECKED enum tutti_err tt_exposed_add_states(struct tt_exposed_list *list, const struct tt_job *job,

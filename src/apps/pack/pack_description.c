@@ -221,7 +221,7 @@ static void pack_xml_expand_value(void *to, const void *from, size_t from_count,
         memcpy((char *)to + i * size, (const char *)from + (from_count == 1 ? 0 : i % from_count) * size, size);
 }
 
-/* What the variable is at the start if nothing is set: what the system says, else its FMU; else 0. */
+/* The start value if nothing is set: that of the system, otherwise that of its FMU, otherwise 0. */
 static void compute_start_value(const struct tt_job *job, const struct tt_exposed *exposed, char *values, size_t count)
 {
     const struct tt_component *component = &job->system->components[exposed->component];
@@ -250,7 +250,6 @@ static void compute_start_value(const struct tt_job *job, const struct tt_expose
     }
 }
 
-/* One value as the packed system has it. */
 static void write_start_value(struct tt_text *text, const struct tt_exposed *exposed, enum tt_type own,
                               const char *value)
 {
@@ -425,7 +424,7 @@ static enum tutti_err pack_xml_add_unknown(struct pack_xml_writer *writer, struc
     return TUTTI_OK;
 }
 
-/* FMI 2.0 has lists of them; FMI 3.0 has them one after the other, indicators last. */
+/* FMI 2.0 has separate lists; FMI 3.0 has one sequence, indicators last. */
 static enum tutti_err pack_xml_add_structure(struct pack_xml_writer *writer, struct tt_tree_node *root)
 {
     const struct tt_exposed_list *list = writer->description->exposed;
@@ -583,7 +582,7 @@ static enum tutti_err dependencies_follow_input(struct dependency_walk *walk, ui
     return TUTTI_OK;
 }
 
-/* A state of a unit, by itself (TUTTI_NONE: all of the unit's). */
+/* Adds one state of a unit, or all of them (TUTTI_NONE). */
 static void dependencies_follow_states(struct dependency_walk *walk, uint32_t component, uint32_t variable)
 {
     for (size_t k = 0; k < walk->list->derivative_count; k++) {
@@ -625,7 +624,8 @@ static enum tutti_err dependencies_follow_all(struct dependency_walk *walk, uint
     return TUTTI_OK;
 }
 
-/* What the model structure says that an unknown follows; everything, where it says nothing. A state follows itself. */
+/* Adds the dependencies of an unknown in the model structure; all variables if it declares none. A state depends on
+ * itself. */
 static enum tutti_err dependencies_expand(struct dependency_walk *walk, const struct tt_end *end)
 {
     const struct tt_description *desc = walk->system->components[end->component].fmu->desc;
@@ -644,7 +644,7 @@ enum tutti_err tt_pack_description_dependencies(const struct tt_exposed_list *li
                                                 const struct tt_exposed *unknown, struct tt_dependencies *depends)
 {
     struct dependency_walk walk = {.list = list, .system = job->system, .depends = depends};
-    bool indicators = unknown->row.role == TUTTI_PACKED_INDICATOR; /* of which nothing is told */
+    bool indicators = unknown->row.role == TUTTI_PACKED_INDICATOR; /* without declared dependencies */
     memset(depends->items, 0, list->count * sizeof *depends->items);
     depends->time = false;
     enum tutti_err err = dependencies_visit(&walk, unknown->component, indicators ? TUTTI_NONE : unknown->variable);
@@ -656,7 +656,7 @@ enum tutti_err tt_pack_description_dependencies(const struct tt_exposed_list *li
     return err;
 }
 
-/* Each of these passes one part of a name, and returns what follows; NULL: there is no such part. */
+/* Each of these functions skips one part of a name and returns its end; NULL if the part is missing. */
 
 static bool naming_is_letter(char c)
 {

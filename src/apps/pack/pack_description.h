@@ -17,26 +17,27 @@ struct tt_pack_description {
 
 TUTTI_CHECKED enum tutti_err tt_pack_description_write(const struct tt_pack_description *description,
                                                        struct tt_text *out);
-/* What tt_packed_table_read reads. */
+/* Writes the input of tt_packed_table_read. */
 TUTTI_CHECKED enum tutti_err tt_pack_description_write_table(const struct tt_pack_description *description,
                                                              struct tt_text *out);
 
-/* Which variables of a packed system follow which others at once: through units whose outputs follow their inputs, and the connections
+/* Direct dependencies between variables of a packed system: through units with feed-through, and the connections
  * between them. */
 
-/* What an unknown follows. */
+/* The dependencies of an unknown. */
 struct tt_dependencies {
-    bool *items; /* per item of the list, of which only inputs and states are; room is the caller's */
+    bool *items; /* per item of the list, true for some inputs and states; the caller's memory */
     bool time;   /* the independent variable */
 };
 
-/* Of an output, a derivative, or the indicators of a unit. States are told of a system that is packed for Model Exchange only. MEMORY. */
+/* Finds the dependencies of an output, a derivative, or the indicators of a unit. Dependencies on states are reported
+ * only for a system packed for Model Exchange. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_pack_description_dependencies(const struct tt_exposed_list *list,
                                                               const struct tt_job *job,
                                                               const struct tt_exposed *unknown,
                                                               struct tt_dependencies *depends);
 
-/* Are names structured as FMI 2.0.4, 2.2.9, and FMI 3.0.1, 2.4.7.5, have it? */
+/* Checks that names are structured as FMI 2.0.4, 2.2.9, and FMI 3.0.1, 2.4.7.5, require. */
 
 /* "a.b[1,2].'c d'", "der(a.x)", "der(a.x,2)". */
 bool tt_pack_description_is_structured(const char *name);

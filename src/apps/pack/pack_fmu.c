@@ -2,10 +2,9 @@
 /* The files of an FMU that a system is packed as:
  *
  *     modelDescription.xml
- *     binaries/x86_64-linux/CAR.so      tt_packed.so, which is all of Tutti that a simulation needs; beside it the libraries that it needs
- *     resources/tutti.json              what the variables stand for
- *     resources/system/                 the system as tutti_save writes it, with FMUs unpacked: an importer unpacks all of it once, and
- *                                       instances need no folders of their own */
+ *     binaries/x86_64-linux/CAR.so      tt_packed.so, the parts of Tutti for a simulation, and libraries
+ *     resources/tutti.json              the meaning of the variables
+ *     resources/system/                 the system as tutti_save writes it, with FMUs unpacked for all instances */
 #include <tutti/pack.h>
 
 #include <ctype.h>
@@ -115,7 +114,7 @@ static enum tutti_err pack_fmu_add_system(struct packing *packing, const struct 
 
 /* ---- libraries ---- */
 
-/* Those that every system has in the version that its loader wants. */
+/* Returns true for libraries whose version always matches the system's loader. */
 static bool is_system_library(const char *name)
 {
     static const char *const names[] = {"ld-linux",    "libc.so.",  "libm.so.",     "libdl.so.", "libpthread.so.",

@@ -57,8 +57,8 @@ struct tt_packed_table {
     char *token;
     struct tt_packed_row *rows;
     size_t count;
-    bool exchange;             /* the FMU is one for Model Exchange, too ... */
-    size_t states, indicators; /* ... with so many of these */
+    bool exchange;             /* the FMU supports Model Exchange, too */
+    size_t states, indicators; /* their numbers, for Model Exchange */
     struct tt_arena arena;
 };
 
@@ -66,8 +66,8 @@ struct tt_packed_table {
 TUTTI_CHECKED enum tutti_err tt_packed_table_read(struct tt_packed_table *table, const char *path);
 void tt_packed_table_fini(struct tt_packed_table *table);
 
-/* A value, laid out as fmu/description/type.h says, as text, for files and for tutti_simulation_set; of an Enumeration its number, of a Binary
- * hexadecimal digits. */
+/* Writes a value, laid out as fmu/description/type.h defines, as text for files and tutti_simulation_set; of an
+ * Enumeration its number, of a Binary hexadecimal digits. */
 void tt_packed_table_write_value(struct tt_text *text, enum tt_type type, const void *value);
 /* The value of an input of the system that its unit has as `value`; 0 where the way back is not known. */
 union tt_packed_value tt_packed_table_invert_conversion(const struct tt_conversion *conversion,

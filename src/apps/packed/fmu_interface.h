@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fmu_interface.h - what both versions of FMI show of an instance alike: its name, what it tells its importer, how calls end. */
+/* fmu_interface.h - the common part of both FMI versions of an instance: its name, messages to the importer, and how
+ * calls end. */
 #ifndef TT_APPS_PACKED_FMU_INTERFACE_H
 #define TT_APPS_PACKED_FMU_INTERFACE_H
 
@@ -18,14 +19,14 @@ enum tt_fmu_interface_status {
 struct tt_fmu_interface {
     struct tt_packed *packed;
     char *name;
-    bool logging; /* the importer wants to hear of more than warnings and errors */
+    bool logging; /* the importer also receives messages below warnings */
     /* Hands a message to the importer. */
     void (*tell)(const struct tt_fmu_interface *outside, enum tt_fmu_interface_status status, const char *category,
                  const char *text);
 };
 
-/* Makes the packed system, with `tell` and `logging` filled in; close also after a failure. `resources` NULL: the importer named none. `exchange`: for
- * Model Exchange. */
+/* Creates the packed system, with `tell` and `logging` filled in; close it also after a failure. `resources` NULL: the
+ * importer named none. `exchange`: for Model Exchange. */
 TUTTI_CHECKED enum tutti_err tt_fmu_interface_open(struct tt_fmu_interface *outside, const char *name,
                                                    const char *token, const char *resources, bool exchange);
 void tt_fmu_interface_close(struct tt_fmu_interface *outside);
@@ -37,7 +38,7 @@ TUTTI_CHECKED enum tutti_err tt_fmu_interface_update(struct tt_fmu_interface *ou
                                                      struct tt_equations_update *update);
 TUTTI_CHECKED enum tutti_err tt_fmu_interface_leave_event(struct tt_fmu_interface *outside, const char *call);
 
-/* The end of a call: tells what went wrong. */
+/* Ends a call and reports its error. */
 enum tt_fmu_interface_status tt_fmu_interface_end_call(const struct tt_fmu_interface *outside, enum tutti_err err);
 /* A function that packed systems do not have. */
 enum tt_fmu_interface_status tt_fmu_interface_reject(const struct tt_fmu_interface *outside, const char *function);

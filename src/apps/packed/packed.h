@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* packed.h - an instance of a packed system: a simulation (<tutti/simulation.h>) in the hands of an importer of FMI.
+/* packed.h - an instance of a packed system: a simulation (<tutti/simulation.h>) controlled by an importer of FMI.
  *
- * PK1  What an importer sets before the start is kept, and given to the simulation when its values are first needed: in initialisation
- *     mode the importer may read, set and read again. What it sets after a reading makes the simulation start anew.
- * PK2  Between steps continuous inputs are handed over as those of a run that gets them from another unit; others, and tunable
- *     parameters, are events where units have event mode.
+ * PK1  Values that an importer sets before the start are kept, and passed to the simulation when its values are
+ *      first needed: in initialisation mode the importer may read, set and read again. Setting a value after a read
+ *      restarts the simulation.
+ * PK2  Between steps continuous inputs are passed as values from a connected unit; other inputs, and tunable
+ *      parameters, are events where units have event mode.
  * PK3  Outputs are read from the units at most once per point, with one call per unit and type.
- * PK4  By Model Exchange there is no master that steps: the importer places all units at a point of its own solution (packed_equations.h).
- * PK5  Where the importer has event mode, a step ends at an event and leaves it: the importer reads the values before it, and in event mode those
- *     after. */
+ * PK4  By Model Exchange there is no master that steps: the importer places all units at a point of its own solution
+ *      (packed_equations.h).
+ * PK5  Where the importer has event mode, a step ends at an event and leaves it: the importer reads the values
+ *      before it, and in event mode those after. */
 #ifndef TT_APPS_PACKED_PACKED_H
 #define TT_APPS_PACKED_PACKED_H
 
@@ -32,18 +34,18 @@ struct tt_packed_variable {
     const char *source;     /* its values there, once these are laid out */
     bool plain;             /* they are shown as the unit has them */
     bool given;             /* PK1 */
-    void *values;           /* ... these; NULL: of an output */
-    struct tt_owned *owned; /* ... if they are texts */
+    void *values;           /* the values; NULL: of an output */
+    struct tt_owned *owned; /* the values, if they are texts */
 };
 
-/* What is read of one unit. */
+/* The values read from one unit. */
 struct tt_packed_unit {
     uint32_t component;
     uint32_t *variables;
     size_t count;
     struct tt_signals signals;
     bool laid;           /* `signals` are */
-    unsigned long point; /* ... and have the values of this one, of packed->points */
+    unsigned long point; /* they belong to this point of packed->points */
 };
 
 enum tt_packed_stage {
@@ -56,7 +58,7 @@ enum tt_packed_stage {
 /* How far a step came. */
 struct tt_packed_step {
     double t;
-    bool event; /* there is one where it ends, to be crossed (PK5) */
+    bool event; /* it ends at an event, which is still to be handled (PK5) */
     bool early; /* it ends at an event, before the end that was asked for */
     bool ended; /* an FMU of the system ended the run */
 };
@@ -85,7 +87,7 @@ struct tt_packed {
     bool in_event_mode;
     struct tt_packed_equations *equations;     /* Model Exchange; NULL: not started */
     struct tt_packed_directional *directional; /* NULL: never asked for */
-    unsigned long points;                      /* so many were left; from 1 on */
+    unsigned long points;                      /* number of points left so far, from 1 */
     struct tt_arena arena;
 };
 
@@ -98,7 +100,7 @@ TUTTI_CHECKED static inline enum tutti_err tt_packed_check(const struct tt_packe
 {
     return stages & TUTTI_PACKED_IN(packed->stage) ? TUTTI_OK : tt_packed_reject(packed, call);
 }
-/* What was read of units is of another point. */
+/* Invalidates the values read from units, which belong to a different point. */
 static inline void tt_packed_invalidate(struct tt_packed *packed)
 {
     packed->points++;

@@ -124,7 +124,7 @@ static enum directional_value_kind find_value_place(const struct tt_packed *pack
         where = known ? INPUT : OUTPUT;
         *place = tt_coupled_linear_index(&own->units, end->component, end->variable, !known);
     } else if (packed->exchange && !known && find_state_index(packed, end, false, place)) {
-        where = STATE; /* one that is no output of its unit */
+        where = STATE; /* a variable that is not an output of its unit */
     }
     size_t element = 0;
     if (where != NOWHERE && end->element.count > 0 &&

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* packed_directional.h - directional derivatives of a packed system: those of its units, through what connects them (apps/analyze/coupled_linear.h).
+/* packed_directional.h - directional derivatives of a packed system: those of its units, combined along their
+ * connections (apps/analyze/coupled_linear.h).
  *
- * While the instance is initialised, it is started anew with inputs moved to both sides: what follows them there may be more than what does later (states
- * that an FMU computes from its inputs). */
+ * While the instance is initialised, it is restarted with inputs moved to both sides: more variables may depend on them
+ * there than later (states that an FMU computes from its inputs). */
 #ifndef TT_APPS_PACKED_PACKED_DIRECTIONAL_H
 #define TT_APPS_PACKED_PACKED_DIRECTIONAL_H
 
@@ -20,7 +21,7 @@ TUTTI_CHECKED enum tutti_err tt_packed_directional_compute(struct tt_packed *pac
                                                            const struct tt_directional_side *unknowns,
                                                            const struct tt_directional_side *knowns, const double *seed,
                                                            double *product);
-/* What is kept for the point that was asked for last; the instance may have ended. NULL is fine. */
+/* Discards the data of the last point; the instance may have ended. NULL is allowed. */
 void tt_packed_directional_invalidate(struct tt_packed *packed);
 
 #endif

@@ -15,9 +15,9 @@ struct tt_packed_equations {
     double *nominals;
     double *found, *found_nominals; /* of the units, after an event */
     double *z, *excess;
-    bool evaluated; /* units are placed there (EQ1) ... */
-    bool arrived;   /* ... for good */
-    bool has_z;     /* ... and their indicators are read */
+    bool evaluated; /* units are placed at the point (EQ1) */
+    bool arrived;   /* and their step is completed */
+    bool has_z;     /* and their indicators are read */
 };
 
 static struct tt_rank *packed_equations_rank(const struct tt_packed *packed)
@@ -27,7 +27,6 @@ static struct tt_rank *packed_equations_rank(const struct tt_packed *packed)
 
 /* ---- open, close ---- */
 
-/* What the units say of themselves. */
 static void packed_equations_read_states(const struct tt_packed_equations *equations, double *x, double *nominals)
 {
     const struct tt_joint_units *pool = &equations->system.pool;
@@ -133,7 +132,7 @@ enum tutti_err tt_packed_equations_set_states(struct tt_packed *packed, const do
     return TUTTI_OK;
 }
 
-/* Why there is no value. */
+/* Reports why the point has no value. */
 static enum tutti_err packed_equations_fail_discard(const struct tt_packed *packed)
 {
     struct tt_joint_units *pool = &packed->equations->system.pool;
@@ -279,7 +278,7 @@ static bool packed_equations_copy_changed(double *own, const double *found, size
     return changed;
 }
 
-/* What one unit's event does to the inputs of another may be one for that. */
+/* The event of one unit may change inputs of a second unit, which may be an event for that. */
 static enum tutti_err propagate_unit_events(struct tt_packed *packed, bool *any)
 {
     struct tt_packed_equations *equations = packed->equations;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* packed_equations.h - a packed system by Model Exchange: the equations of all its units as one, with their inputs eliminated in every evaluation
- * (sim/coupling/joint_system.h), for a solver of the importer.
+/* packed_equations.h - a packed system by Model Exchange: the equations of all its units as one, with their inputs
+ * eliminated in every evaluation (sim/coupling/joint_system.h), for a solver of the importer.
  *
- *  EQ1  The importer's point is (t, x) and its inputs. Units are placed there when something is read, at most once per point.
- *  EQ2  Units are in continuous-time mode whatever the importer's mode is: they cross events, all at once, when it updates the discrete states. What it sets
- *       in event mode and does not change continuously they are given then.
- *  EQ3  An event that the importer enters is one for every unit: which of them it is for is theirs to see. After that, it is one for those whose
- *       indicators another one has moved out of their domains. */
+ *  EQ1  The importer's point is (t, x) and its inputs. Units are placed there when something is read, at most once
+ *       per point.
+ *  EQ2  Units are in continuous-time mode whatever the importer's mode is: they cross events, all at once, when it
+ *       updates the discrete states. Values set in event mode that do not change continuously are passed to them
+ *       then.
+ *  EQ3  An event that the importer enters is an event for every unit; each unit determines whether it is concerned.
+ *       Then it is an event for units whose indicators were moved out of their domains by a second unit. */
 #ifndef TT_APPS_PACKED_PACKED_EQUATIONS_H
 #define TT_APPS_PACKED_PACKED_EQUATIONS_H
 
@@ -32,9 +34,9 @@ TUTTI_CHECKED enum tutti_err tt_packed_equations_nominals(struct tt_packed *pack
 /* A step of the importer's solver ends at its point. */
 TUTTI_CHECKED enum tutti_err tt_packed_equations_complete_step(struct tt_packed *packed, bool *event, bool *terminate);
 
-/* What an update of the discrete states brought. */
+/* The result of an update of the discrete states. */
 struct tt_equations_update {
-    bool again;                            /* there is more to update */
+    bool again;                            /* a further update is needed */
     bool terminate;                        /* a unit ends the run */
     bool nominals_changed, states_changed; /* of the continuous states */
     double next_event;                     /* INFINITY: none */

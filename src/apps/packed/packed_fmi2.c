@@ -416,7 +416,7 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size
     return packed_fmi2_end_call(own, tt_packed_deserialise(own->outside.packed, all, state));
 }
 
-/* ---- what there is none of ---- */
+/* ---- unsupported functions ---- */
 
 #define REFUSED(function, parameters)                                                                                  \
     fmi2Status function parameters                                                                                     \

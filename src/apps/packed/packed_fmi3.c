@@ -98,7 +98,7 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String instance_name, fmi3String t
     return packed_fmi3_instantiate(&given, instance_name, token, resource_path, true);
 }
 
-/* Importers look for all functions of FMI 3.0, whatever the description says. */
+/* Importers require all functions of FMI 3.0, whatever the description declares. */
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String instance_name, fmi3String token, fmi3String resource_path,
                                                fmi3Boolean visible, fmi3Boolean logging_on,
                                                fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
@@ -322,7 +322,7 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 h, fmi3Boolean 
         return packed_fmi3_set_all(c, vr, n, TUTTI_TYPE_##tag, values, sizeof *values, n_values);                      \
     }
 
-/* Do the values of this variable, from `at` on, fit? Of the last one: are they all? */
+/* Checks that the variable's values fit from `at` on; for the last variable, that they are complete. */
 static enum tutti_err packed_fmi3_check_count(const struct packed_fmi3_instance *own, size_t end, size_t n_values,
                                               bool last)
 {
@@ -452,7 +452,7 @@ fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], size_
     return packed_fmi3_end_call(own, tt_packed_deserialise(own->outside.packed, all, state));
 }
 
-/* ---- what there is none of ---- */
+/* ---- unsupported functions ---- */
 
 #define REFUSED(function, parameters)                                                                                  \
     fmi3Status function parameters                                                                                     \

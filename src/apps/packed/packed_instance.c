@@ -115,8 +115,9 @@ enum tutti_err tt_packed_initialise(struct tt_packed *packed)
     return packed_open_simulation(packed);
 }
 
-/* Does what the importer reads depend on communication steps, as an average over one does, or an input that moves along a line in it? Then these
- * are the importer's steps, unless the system has been given a separate step, or controls its error by steps of varying size. */
+/* Returns true if readable values depend on communication steps: averages over a step, or inputs that move along a line
+ * in it. Then the importer's steps are used, unless the system has a separate step, or controls its error by steps of
+ * varying size. */
 static bool averages_over_step(const struct tt_execution *execution)
 {
     const struct tt_rank *rank = &execution->rank;
@@ -190,8 +191,8 @@ static void extend_grid(struct tt_time_grid *grid, double stop, double t)
     tt_time_grid_pass_to(grid, t);
 }
 
-/* An importer that named no end may go on past the one that the system has, along points as if that were later; also units with steps of their own, which
- * may be ahead. */
+/* An importer that gave no stop time may continue past the system's stop, on the grid extended; this includes units
+ * with separate steps, which may be ahead. */
 static void extend_stop_time(struct tt_packed *packed, double t)
 {
     struct tt_rank *rank = &packed->simulation->execution.rank;
@@ -258,7 +259,7 @@ static enum tutti_err packed_advance(struct tt_packed *packed, double t)
     }
     TRY(tutti_simulation_advance(packed->simulation, t));
 
-    /* Units with steps of their own take what was set when they begin one. */
+    /* Units with separate steps receive set values when they begin a step. */
     bool pending = false;
     for (uint32_t m = 0; packed->sets && m < rank->own_count; m++)
         pending = pending || rank->own[m]->now.has_pending;
@@ -274,7 +275,7 @@ static enum tutti_err packed_step_general(struct tt_packed *packed, double t, do
     extend_stop_time(packed, t + h);
     double end = snap_to_master_point(packed, t + h);
     tt_packed_invalidate(packed);
-    bool looks = packed->ends_at_events && rank->watches; /* else there are none */
+    bool looks = packed->ends_at_events && rank->watches; /* otherwise there are no events */
     enum tutti_err err = looks ? advance_to_event(packed, end) : packed_advance(packed, end);
     if (err)
         packed->stage = TUTTI_PACKED_ENDED;
@@ -285,7 +286,8 @@ static enum tutti_err packed_step_general(struct tt_packed *packed, double t, do
     return err;
 }
 
-/* Is it what most steps are: to the next of the system's own points, and not the last one, with nothing to be taken before? */
+/* Returns true for the common kind of step: to the next of the system's points, not the last one, with no pending
+ * values. */
 static bool packed_is_regular_step(const struct tt_packed *packed, double t, double end)
 {
     if (packed->stage != TUTTI_PACKED_RUNNING || packed->exchange || packed->sets)
@@ -304,7 +306,8 @@ enum tutti_err tt_packed_step(struct tt_packed *packed, double t, double h, stru
     return TUTTI_OK;
 }
 
-/* What changes continuously, and what units without event mode get, they take when the next step begins: until then they can be read. */
+/* Continuous changes, and values for units without event mode, take effect when the next step begins; until then the
+ * new values are readable. */
 enum tutti_err tt_packed_handle_event(struct tt_packed *packed)
 {
     struct tt_run *loop = &packed->simulation->execution.loop;

@@ -13,26 +13,28 @@ void tt_packed_free(struct tt_packed *packed);
 /* The life of an instance. */
 TUTTI_CHECKED enum tutti_err tt_packed_initialise(struct tt_packed *packed);
 TUTTI_CHECKED enum tutti_err tt_packed_start(struct tt_packed *packed);
-/* Where it is, once there is a simulation. */
+/* Returns the current time, once a simulation exists. */
 double tt_packed_time(const struct tt_packed *packed);
 TUTTI_CHECKED enum tutti_err tt_packed_step(struct tt_packed *packed, double t, double h, struct tt_packed_step *step);
 /* Crosses the event that the last step left, and what was set since then as an event, now. */
 TUTTI_CHECKED enum tutti_err tt_packed_handle_event(struct tt_packed *packed);
 /* The time that units and their clocks announce for their next event; INFINITY: none. */
 TUTTI_CHECKED enum tutti_err tt_packed_next_event(struct tt_packed *packed, double *event);
-/* The importer makes no more steps: a warning of signals that exploded comes now. Values can be read. */
+/* Called when the importer makes no more steps: warns of signals that exploded. Values remain readable. */
 TUTTI_CHECKED enum tutti_err tt_packed_terminate(struct tt_packed *packed);
 void tt_packed_reset(struct tt_packed *packed);
 
-/* Values (values.c). The variables have value references from 1 on. All values of a variable, laid out as fmu/description/type.h says; texts are good until
- * the next point. ARGUMENT for a reference that is none, or of another type. */
+/* Reads values (packed_values.c). Variables have value references from 1 on. The call returns all values of a variable,
+ * laid out as fmu/description/type.h defines; texts are valid until the next point. ARGUMENT for an unknown reference
+ * or the wrong type. */
 TUTTI_CHECKED enum tutti_err tt_packed_values_get(struct tt_packed *packed, uint32_t reference, enum tt_type type,
                                                   void *values);
 TUTTI_CHECKED enum tutti_err tt_packed_values_set(struct tt_packed *packed, uint32_t reference, enum tt_type type,
                                                   const void *values);
 /* How many there are; 1 for a reference that is none. */
 size_t tt_packed_values_size(const struct tt_packed *packed, uint32_t reference);
-/* What lies between a packed variable and the unit's; NULL: nothing. By the connection: the system is another one after each start with other values. */
+/* Returns the conversion between a packed variable and the unit's; NULL: identity. Looked up by connection, because
+ * each start with different values makes a new system. */
 const struct tt_conversion *tt_packed_values_conversion(const struct tt_packed *packed,
                                                         const struct tt_packed_end *end);
 /* Room for what is given (PK1); and its release. */

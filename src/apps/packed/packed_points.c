@@ -7,7 +7,6 @@
 #include "apps/packed/packed_instance.h"
 #include "results/recorder.h"
 
-/* What an instance has besides its point. */
 struct packed_modes {
     bool in_event_mode;
     bool left_event; /* of its loop */
@@ -81,8 +80,8 @@ static enum tutti_err restore_point(struct tt_packed *packed, void *here, enum t
     return failure.err ? tt_fail_restore(&failure) : back;
 }
 
-/* Which FMU a state belongs to, and the tolerance by which its master may have been chosen. Times may be others: an importer goes on from
- * where another one was. */
+/* Writes the FMU that a state belongs to, and the tolerance, which may have determined the master. Times are omitted:
+ * an importer may resume at the state of a different instance. */
 static void write_state_origin(const struct tt_packed *packed, struct tt_byte_writer *bytes)
 {
     tt_bytes_put_text(bytes, packed->table.token);

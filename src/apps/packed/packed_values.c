@@ -133,7 +133,7 @@ void tt_packed_values_unbind(struct tt_packed *packed)
 
 /* ---- reading ---- */
 
-/* Where a variable's values are, of which structural parameters may have made more than there were. */
+/* Finds a variable's values; structural parameters may have changed their number. */
 static enum tutti_err packed_values_find_source(struct tt_packed *packed, const struct tt_unit *source,
                                                 struct tt_packed_variable *variable)
 {
@@ -195,7 +195,7 @@ static bool is_short_enumeration(const struct tt_packed_variable *variable, enum
     return variable->row->type == TUTTI_TYPE_ENUMERATION && type == TUTTI_TYPE_INT32;
 }
 
-/* NULL, with an error of ARGUMENT: there is none. */
+/* NULL, with an ARGUMENT error, if it does not exist. */
 static struct tt_packed_variable *packed_values_find(struct tt_packed *packed, uint32_t reference, enum tt_type type)
 {
     if (reference == 0 || reference > packed->table.count) {
@@ -442,7 +442,7 @@ static enum tutti_err pass_start_values(struct tt_packed *packed, const struct t
     for (size_t n = first; n < first + count && !err; n++) {
         union tt_packed_value value;
         err = packed_values_convert_in(packed, variable, n, end, &value);
-        if (var->negated) /* --set knows of that */
+        if (var->negated) /* --set handles negation itself */
             tt_type_negate((enum tt_type)var->type, &value);
         tt_text_append(&text, n == first ? "=" : " ");
         tt_packed_table_write_value(&text, (enum tt_type)var->type, &value);

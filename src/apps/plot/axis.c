@@ -19,7 +19,7 @@ static void subtract_axis_offset(struct tt_plot_axis *axis, double span, double 
         lift = power < -290 ? 200 : 0; /* 10^-320 has three digits only */
     double count = round(axis->low / axis->scale * pow(10, lift) / pow(10, power + lift));
     char text[48];
-    int length = snprintf(text, sizeof text, "%.0fe%d", count, power); /* what the label says, to the last digit */
+    int length = snprintf(text, sizeof text, "%.0fe%d", count, power); /* the numbers in the label, to the last digit */
     tt_number_read_double(text, (size_t)length, &axis->offset);
 }
 
@@ -145,7 +145,7 @@ static bool is_in_unit_list(const char *const *list, const char *word, size_t n)
     return false;
 }
 
-/* Bytes of the prefix after which a known unit follows; SIZE_MAX: the word is no unit, so that a number after it may belong to
+/* Length of the prefix before a known unit; SIZE_MAX: the word is not a unit, so that a number after it may be part of
  * its name ("mmH2O", "kgCO2"). */
 static size_t unit_prefix_length(const char *word, size_t n)
 {
@@ -183,7 +183,7 @@ static void append_unit_word(struct tt_text *text, const char *word, size_t n)
     tt_text_append_n(text, word + prefix, n - prefix);
 }
 
-/* Of what follows a unit: "2", "-1", "^2". Returns how many bytes are an exponent, whose digits begin at *digits. */
+/* Parses the exponent after a unit: "2", "-1", "^2". Returns its length; its digits begin at *digits. */
 static size_t unit_exponent_length(const char *at, const char **digits)
 {
     const char *c = at + (*at == '^');

@@ -54,8 +54,8 @@ static int curve_mark(const struct tt_plot_curve *curve)
 
 /* ---- data */
 
-/* Where its points are on the axes of the panel, in the numbers of their ticks: those are neither so large nor so small that a difference or a
- * slope is no number, and near a large number they keep their digits. */
+/* Converts points to the numbers of the panel's ticks: these are neither too large nor too small for differences and
+ * slopes, and offsets keep their digits. */
 static struct tt_plot_line line_on_axes(const struct tt_plot_panel *panel, const struct tt_plot_line *line)
 {
     struct tt_plot_line shown = {0};
@@ -119,7 +119,7 @@ static size_t write_jumps(FILE *out, const struct tt_plot_panel *panel, size_t n
     return count;
 }
 
-/* Points with a gap on either side are no line: they are drawn as dots. Returns the number of dots. */
+/* Points with a gap on either side do not form a line: they are drawn as dots. Returns the number of dots. */
 static size_t write_dots(FILE *out, size_t number, const struct tt_plot_line *line)
 {
     size_t count = 0;
@@ -137,7 +137,7 @@ static size_t write_dots(FILE *out, size_t number, const struct tt_plot_line *li
     return count;
 }
 
-/* A few marks on a curve over time, at other times than those of the other curves. Returns how many there are. */
+/* Draws a few marks on a curve over time, at times different from those of all other curves. Returns their number. */
 static size_t write_marks(FILE *out, const struct tt_plot_panel *panel, size_t number,
                           const struct tt_plot_curve *curve, const struct tt_plot_line *line)
 {
@@ -216,7 +216,6 @@ static void gnuplot_script_write_style(FILE *out, const struct tt_plot_curve *cu
     }
 }
 
-/* What a curve has beside its line. */
 struct curve_extras {
     size_t jumps, dots, marks;
 };

@@ -6,7 +6,6 @@
 
 /* Where things are in a picture. All sizes are in pixels, for letters of TUTTI_PLOT_FONT. */
 
-/* What stands around the panels. */
 enum {
     TUTTI_PLOT_LEFT = 74,
     TUTTI_PLOT_RIGHT = 22,
@@ -18,7 +17,7 @@ enum {
     TUTTI_PLOT_MOST_IN_LEGEND = 24,
 };
 
-/* Does the panel show the numbers of its x axis? Panels over time share those of the last one. */
+/* Returns true if the panel shows the numbers of its x axis. Panels over time share the axis of the last panel. */
 bool tt_gnuplot_script_has_numbers(const struct tt_plot *plot, size_t panel);
 size_t tt_gnuplot_script_count_letters(const char *text); /* its width in a terminal, nearly */
 /* A copy of not more than `most` letters, from both ends, with `gap` where some are left out; free it. NULL: out of memory. */
@@ -33,11 +32,11 @@ size_t tt_gnuplot_script_legend_entries(const struct tt_plot_panel *panel);
 /* The texts above a panel: its name, and after or below it the legend. */
 struct tt_plot_heading {
     int lines;
-    int legend_columns; /* 0: there is none */
+    int legend_columns; /* 0: no legend */
     int legend_left;    /* where it begins */
 };
 struct tt_plot_heading tt_gnuplot_script_heading(const struct tt_plot_panel *panel, int width);
-/* What a panel needs above itself, and all of them around themselves. */
+/* Space above a panel, and around all of them. */
 int tt_gnuplot_script_height_above(const struct tt_plot *plot, size_t panel, int width);
 int tt_gnuplot_script_height_around(const struct tt_plot *plot, int width);
 

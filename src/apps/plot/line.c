@@ -70,7 +70,7 @@ double tt_plot_line_at(const struct tt_plot_line *line, double x)
 
 /* ---- over time */
 
-/* The first row whose time is at least (if `after`: greater than) `t`. */
+/* Returns the first row whose time is at least (if `after`: greater than) `t`. */
 static size_t find_row_at(const struct tt_plot_values *values, double t, bool after)
 {
     size_t low = 0, high = values->count;
@@ -148,7 +148,7 @@ static void plot_line_add_column(struct tt_plot_curve_data *out, const struct tt
     if (kept[0] == SIZE_MAX) {
         tt_plot_line_interrupt(&out->line);
     } else if (end - first <= 4 || jump_count == 1) {
-        /* A jump among few others is to be seen as one: its sides are columns of their own. */
+        /* A jump among few other points must stay visible: its sides are separate columns. */
         for (size_t row = first + 1; end - first > 4 && row < end; row++)
             if (plot_line_jumps(values, row)) {
                 plot_line_add_column(out, values, first, row);
@@ -201,7 +201,7 @@ static void cut_end(struct tt_plot_line *line, size_t end, size_t neighbour, dou
 static void thin_held(struct tt_plot_curve_data *out, const struct tt_plot_values *values, double from, double to,
                       size_t columns)
 {
-    /* A held value is drawn as stairs: only where it changes there are corners. */
+    /* A held value is drawn as stairs: it has corners only where it changes. */
     struct tt_plot_line stairs = {0};
     for (size_t row = 0; row < values->count; row++) {
         bool known = row > 0 && isfinite(values->v[row - 1]), changes = !known || values->v[row] != values->v[row - 1];
@@ -240,7 +240,7 @@ void tt_plot_line_straighten(const struct tt_plot_line *line, bool log, double x
     size_t kept = 0;
     double least = -INFINITY, greatest = INFINITY;
     for (size_t i = 1; i + 1 < line->count; i++) {
-        /* Is i needed to get from `kept` to i + 1? */
+        /* i is needed unless the straight line from `kept` to i + 1 passes it. */
         bool whole = !isnan(line->x[kept]) && !isnan(line->x[i]) && !isnan(line->x[i + 1]);
         double y0 = log ? log10(line->y[kept]) : line->y[kept], y1 = log ? log10(line->y[i]) : line->y[i];
         double y2 = log ? log10(line->y[i + 1]) : line->y[i + 1];
@@ -286,8 +286,8 @@ static void raster_fit(struct raster *raster, const double *x, const double *y, 
         raster->span[i] = high[i] > raster->low[i] ? fmin(high[i] - raster->low[i], 1e308) : 1;
 }
 
-/* A stroke from one point to the other; is there a cell where the curve was not before? A few strokes back is not before: short
- * ones share a cell. */
+/* Draws a stroke; returns true if it reaches a new cell. Cells of the last few strokes count as new, because short
+ * strokes share a cell. */
 static bool raster_draw(struct raster *raster, double x0, double y0, double x1, double y1)
 {
     double from[2] = {(x0 - raster->low[0]) / raster->span[0], (y0 - raster->low[1]) / raster->span[1]};
@@ -358,10 +358,9 @@ void tt_plot_line_thin_phase(struct tt_plot_curve_data *out, const double *t, co
 
 /* ---- a difference */
 
-/* A result that is gone through by time. */
 struct cursor {
     const struct tt_plot_values *values;
-    size_t row; /* the first one whose time is not passed */
+    size_t row; /* index of the first row that is not passed */
 };
 
 /* The values before and after `t`, which is at or after all times that were asked for. */

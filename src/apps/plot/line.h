@@ -32,8 +32,7 @@ void tt_plot_line_curve_extent(const struct tt_plot_curve_data *data, double fro
 struct tt_plot_values {
     const double *t, *v;
     size_t count;
-    bool
-        held; /* values stay until the next row; else they move on a straight line, and jump between rows of equal time */
+    bool held; /* values are constant until the next row; false: linear, with jumps between rows of equal time */
 };
 
 /* Only the rows that a line from `from` to `to` needs: one before and one after them, too. */
@@ -41,27 +40,28 @@ void tt_plot_line_values_cut(struct tt_plot_values *values, double from, double 
 /* The value at time t, after all rows of that time; NaN before the first and after the last row. */
 double tt_plot_line_values_at(const struct tt_plot_values *values, double t);
 
-/* Between `from` and `to`, where the first and the last stroke are cut, into the empty `out`. If there are many rows, each of
- * `columns` equal pieces of time keeps its first, least, greatest and last value, which draw the same pixels as all of
- * them (U. Jugel et al.: A visualization-oriented time series data aggregation, VLDB 2014). What is not finite is a gap. */
+/* Between `from` and `to`, where the first and the last stroke are cut, into the empty `out`. If there are many rows,
+ * each of `columns` equal pieces of time keeps its first, least, greatest and last value, which draw the same pixels as
+ * all of them (U. Jugel et al.: A visualization-oriented time series data aggregation, VLDB 2014). Values that are not
+ * finite make a gap. */
 void tt_plot_line_thin(struct tt_plot_curve_data *out, const struct tt_plot_values *values, double from, double to,
                        size_t columns);
 
-/* Of a line whose x does not descend: marks points without which it looks the same, because the line between others passes them
- * at a distance of less than `y_fine` (of y, or if `log` of its decimal logarithm). `x_fine` is the least difference of x that
- * counts. `left_out` has a place for each point and is all false before. */
+/* Of a line whose x does not descend: marks points that are redundant, because the line between their neighbours passes
+ * them at a distance of less than `y_fine` (of y, or if `log` of its decimal logarithm). `x_fine` is the least
+ * difference of x that counts. `left_out` has a place for each point and is all false before. */
 void tt_plot_line_straighten(const struct tt_plot_line *line, bool log, double x_fine, double y_fine, bool *left_out);
 
-/* y at x of a line whose x does not descend; NaN where there is none. */
+/* Returns y at x for a line whose x does not descend; NaN where it has no value. */
 double tt_plot_line_at(const struct tt_plot_line *line, double x);
 
-/* y over x, row by row; `t` says where they jump. Of many rows, those are kept that draw something where the curve was not
- * before. */
+/* Thins y over x, row by row; `t` marks where they jump. Of many rows, it keeps those that draw cells which the curve
+ * has not reached before. */
 void tt_plot_line_thin_phase(struct tt_plot_curve_data *out, const double *t, const double *x, const double *y,
                              size_t count);
 
-/* a - b at the times of both, as far as both go. Where one of them jumps there are two values. `t` and `v` are the
- * caller's (free). False: out of memory. */
+/* Computes a - b at the times of both, in their common range. A jump of either gives two values. `t` and `v` belong to
+ * the caller (free). False: out of memory. */
 bool tt_plot_line_difference(const struct tt_plot_values *a, const struct tt_plot_values *b, double **t, double **v,
                              size_t *count);
 

@@ -10,7 +10,7 @@
 
 enum { MANY = 5 }; /* curves in a panel that colours alone do not keep apart */
 
-/* Do all curves stay on a few whole numbers? */
+/* Returns true if all curves have only a few whole numbers as values. */
 static bool plot_panels_has_integer_values(const struct tt_plot_panel *panel, double low, double high)
 {
     if (!(high - low <= 8) || low != floor(low) || high != floor(high))
@@ -71,7 +71,7 @@ static enum tutti_err drop_text_traces(const struct tt_plot *plot, struct tt_plo
     return TUTTI_OK;
 }
 
-/* What the dashes mean, where a label of each curve says its variable. */
+/* Explains the dashes, if each curve's label names its variable. */
 static enum tutti_err add_key_of_results(struct tt_plot *plot, struct tt_plot_panel *panel)
 {
     const struct tt_plot_curve_data *nothing = tt_plot_new_data(plot);
@@ -239,7 +239,7 @@ enum {
 };
 static const double ALIKE = 10; /* values of unknown unit share a panel if their sizes differ by less */
 
-/* All traces that would be in one panel, those that stand still last. */
+/* All traces for one panel, constant ones last. */
 struct panel_candidates {
     size_t members[MOST_CANDIDATES];
     size_t count, moving;
@@ -267,7 +267,8 @@ void tt_plot_panels_mark_wanted(struct tt_plot *plot)
         }
 }
 
-/* What variables of one panel have in common, beside their physical unit: the unit of the system, the name in it, or nothing. */
+/* Properties that variables of a panel share besides their unit of measure: the component, the variable name, or
+ * nothing. */
 enum panel_grouping { BY_OWNER, BY_NAME, BY_NOTHING, GROUPINGS };
 
 /* The part of a name that variables of one panel share. */
@@ -466,7 +467,6 @@ static void shorten_common_parts(const struct tt_plot *plot, const size_t *membe
         *beginning = 0;
 }
 
-/* "a, b, c" if that is short. */
 static const char *join_labels(struct tt_plot *plot, const char *const *labels, size_t count)
 {
     struct tt_text text = {0};

@@ -4,7 +4,7 @@
 
 #include "apps/plot/plot.h"
 
-/* Which variables share a panel if no option says it, and what stands above the panel. */
+/* Groups variables into panels if no option does, and makes the panels' titles. */
 
 enum { TUTTI_PLOT_MOST_PANELS = 8 };
 
@@ -13,11 +13,10 @@ struct tt_plot_group {
     size_t count;
 };
 
-/* Marks traces that tt_plot_panels_find_groups wants to look at. */
+/* Marks the traces that tt_plot_panels_find_groups considers. */
 void tt_plot_panels_mark_wanted(struct tt_plot *plot);
-/* Panels by the unit (of a system) that variables are of and by their physical unit; where that is not known, by their
- * size. Where that would be too many panels: those of one name, of all units, together; else all of one physical unit. What
- * moves comes first. Tells the log what is left out. */
+/* Groups variables by component and unit of measure; if that is unknown, by size. If that gives too many panels: by
+ * variable name across components, then by unit of measure. Changing variables come first. Logs omitted variables. */
 TUTTI_CHECKED enum tutti_err tt_plot_panels_find_groups(struct tt_plot *plot,
                                                         struct tt_plot_group groups[TUTTI_PLOT_MOST_PANELS],
                                                         size_t *count);
@@ -26,7 +25,7 @@ TUTTI_CHECKED enum tutti_err tt_plot_panels_find_groups(struct tt_plot *plot,
 struct tt_plot_labels {
     const char *name, *unit;   /* above the panel; NULL: none */
     const char *const *labels; /* of each member, for the legend */
-    bool legend;               /* it is needed to tell what the curves are */
+    bool legend;               /* needed to identify the curves */
 };
 TUTTI_CHECKED enum tutti_err tt_plot_panels_find_labels(struct tt_plot *plot, struct tt_plot_labels *words,
                                                         const size_t *members, size_t count);

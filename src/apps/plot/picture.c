@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures are gnuplot's: plot.h says how a result becomes its script. */
+/* gnuplot draws the pictures: plot.h describes how a result becomes its script. */
 #include "apps/plot/picture.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static enum tutti_err plot_check_count(const struct tt_plot_options *options, si
 
 /* ---- the plot ---- */
 
-/* The file's name without folders and ending, or all of it where that does not tell them apart. */
+/* Uses the file's name without folders and extension, or the whole path if that is ambiguous. */
 static enum tutti_err name_results(struct tt_plot *plot)
 {
     for (size_t i = 0; i < plot->result_count; i++) {
@@ -132,7 +132,6 @@ static double choose_time_unit(double span, const char **unit)
     return days ? TUTTI_PLOT_DAY : TUTTI_PLOT_HOUR;
 }
 
-/* All panels over time have the same x axis. */
 static enum tutti_err plot_fit_time_axes(struct tt_plot *plot)
 {
     const char *unit = plot->result_count > 0 ? plot->results[0]->time_unit : NULL, *shown = unit ? unit : "s";
@@ -193,7 +192,7 @@ enum tutti_err tt_plot_create(struct tt_plot *plot, const char *const *results, 
 
 /* ---- the picture ---- */
 
-/* What gnuplot draws it with; NULL: nothing. */
+/* Returns gnuplot's terminal for the form; NULL if unsupported. */
 static const char *gnuplot_terminal(const char *form)
 {
     static const char *const forms[][2] = {{"svg", "svg"}, {"png", "pngcairo"}, {"pdf", "pdfcairo"}};

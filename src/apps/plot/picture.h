@@ -15,7 +15,7 @@ void tt_plot_options_fini(struct tt_plot_options *options);
 TUTTI_CHECKED enum tutti_err tt_plot_create(struct tt_plot *plot, const char *const *results, size_t count,
                                             const struct tt_plot_options *options, const struct tutti_log *log);
 
-/* Is there such a form of a picture: "svg", "png", "pdf"? */
+/* Returns true if the form of a picture is supported: "svg", "png", "pdf". */
 bool tt_plot_can_draw(const char *form);
 
 #endif

@@ -37,11 +37,11 @@ struct tt_plot_options {
 struct tt_plot_trace {
     const char *name, *unit; /* NULL: not known, or none */
     /* Known once it was read: */
-    bool moves;                       /* between rows; else it is held */
-    bool text;                        /* there are no numbers to draw */
+    bool moves;                       /* between rows; false: it is held */
+    bool text;                        /* it has no numbers to draw */
     size_t place[TUTTI_PLOT_RESULTS]; /* in each result, or its count: it is not there */
     bool wanted;
-    const struct tt_plot_curve_data *data[TUTTI_PLOT_RESULTS], *difference; /* NULL: there is none */
+    const struct tt_plot_curve_data *data[TUTTI_PLOT_RESULTS], *difference; /* NULL: none */
 };
 
 /* TUTTI_PLOT_KEY: only in the legend. */
@@ -51,14 +51,14 @@ enum tt_plot_style { TUTTI_PLOT_CURVE, TUTTI_PLOT_TAKEN_BACK, TUTTI_PLOT_EVENTS,
 struct tt_plot_curve {
     const char *label; /* NULL: not in the legend */
     enum tt_plot_style style;
-    unsigned colour; /* TUTTI_PLOT_GREY: of no variable */
+    unsigned colour; /* TUTTI_PLOT_GREY: not for a particular variable */
     unsigned result;
-    bool marked; /* its colour has a mark beside it, since there are many of them */
+    bool marked; /* many curves share its colour, so a mark is added */
     const struct tt_plot_curve_data *data;
 };
 enum { TUTTI_PLOT_GREY = 1 << 20 };
 
-/* What is drawn is (value / scale - offset) / 10^power, so that ticks have few digits. */
+/* Drawn values are (value / scale - offset) / 10^power, so that ticks have few digits. */
 struct tt_plot_axis {
     double low, high; /* values at both ends */
     double scale;     /* of the unit that is shown in the unit of the values; 0 before tt_plot_axis_fit: 1 */
@@ -69,7 +69,7 @@ struct tt_plot_axis {
 };
 
 struct tt_plot_panel {
-    bool phase; /* its x axis is its own; else it is time */
+    bool phase; /* it has a separate x axis; false: the x axis is time */
     bool legend, limit;
     struct tt_plot_axis x, y;
     struct tt_plot_curve *curves;
@@ -133,7 +133,7 @@ TUTTI_CHECKED enum tutti_err tt_plot_steps_add_panels(struct tt_plot *plot, cons
                                                       size_t columns);
 void tt_plot_steps_free(struct tt_plot_steps *steps);
 
-/* axis.c: ends, offset and power for values from `low` to `high`, both finite (else: there are none). */
+/* axis.c: determines ends, offset and power for values from `low` to `high`, if both are finite. */
 void tt_plot_axis_fit(struct tt_plot_axis *axis, double low, double high);
 /* "NAME - 1000 in 10^3 UNIT"; NAME or UNIT may be NULL. NULL: out of memory. */
 const char *tt_plot_axis_label(struct tt_plot *plot, const struct tt_plot_axis *axis, const char *name,
@@ -148,7 +148,7 @@ double tt_plot_axis_tick_step(const struct tt_plot_axis *axis, double span, doub
 /* "10³", or "1e3" where letters beyond ASCII cannot be shown. */
 void tt_plot_axis_append_power(struct tt_text *text, int power, bool unicode);
 
-/* unit.c: "m/s2" as m/s². What is not known stays as it is. NULL: out of memory. */
+/* unit.c: typesets "m/s2" as m/s². Unknown units stay unchanged. NULL: out of memory. */
 const char *tt_plot_axis_typeset_unit(struct tt_plot *plot, const char *unit);
 /* "-12" as ⁻¹². */
 void tt_plot_axis_append_superscript(struct tt_text *text, const char *digits, size_t n);
@@ -159,7 +159,7 @@ void tt_gnuplot_script_write(FILE *out, const struct tt_plot *plot, const char *
 struct tt_plot_size {
     int width, height;
 } tt_gnuplot_script_picture_size(const struct tt_plot *plot);
-/* Has everything room in a picture of that size? */
+/* Returns true if everything fits into a picture of that size. */
 bool tt_gnuplot_script_fits_size(const struct tt_plot *plot);
 
 #endif

@@ -10,7 +10,7 @@
 
 struct logged_attempt {
     double t, h, error; /* NaN: not known */
-    bool taken;         /* time went on with it */
+    bool taken;         /* the step was accepted */
     bool event;         /* it went over an event */
 };
 
@@ -71,7 +71,7 @@ static enum tutti_err add_attempt(struct tt_plot_steps *steps, const struct tt_c
         steps->attempts = attempts;
         steps->capacity = capacity;
     }
-    /* The search for an event ends with an attempt that is kept: the next one goes on from its end. */
+    /* The search for an event ends with an accepted attempt: the next attempt continues at its end. */
     if (steps->count > 0 && attempt.t > steps->attempts[steps->count - 1].t)
         steps->attempts[steps->count - 1].taken = true;
     steps->attempts[steps->count++] = attempt;
@@ -83,7 +83,7 @@ static enum tutti_err read_attempts(struct tt_plot_steps *steps, struct tt_csv_p
     TRY(plot_steps_read_header(rows));
     for (;;) {
         enum tutti_err err = tt_csv_parser_next(rows);
-        /* The run was killed, or is still going on: what is whole will do. */
+        /* The run was killed, or is unfinished: its complete lines are used. */
         if (err == TUTTI_ERR_FORMAT && rows->cut)
             return TUTTI_OK;
         TRY(err);
@@ -131,7 +131,6 @@ static double attempt_quantity(const struct logged_attempt *attempt, bool of_err
     return value > 0 ? value : NAN;
 }
 
-/* The steps that were taken, as stairs. */
 static enum tutti_err add_step_stairs(struct tt_plot *plot, struct tt_plot_panel *panel,
                                       const struct tt_plot_steps *steps, bool of_error, size_t columns)
 {
@@ -203,7 +202,7 @@ static enum tutti_err add_step_panel(struct tt_plot *plot, const struct tt_plot_
     panel->legend = !of_error; /* that of the panel above will do */
     panel->limit = of_error;
     panel->y.log = true;
-    low = fmax(low, 1e-12 * high); /* an error of nothing hides the others */
+    low = fmax(low, 1e-12 * high); /* an error near 0 would hide all others */
     tt_plot_axis_fit(&panel->y, of_error ? fmin(low, 1) : low, of_error ? fmax(high, 1) : high);
     panel->y.label = of_error ? "error / tolerance" : "step size in s";
     TRY(add_step_stairs(plot, panel, steps, of_error, columns));

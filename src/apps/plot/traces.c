@@ -39,7 +39,7 @@ static int plot_traces_compare_columns(const void *a, const void *b)
     return (left->place > right->place) - (left->place < right->place);
 }
 
-/* The format wants places in ascending order. */
+/* The format requires ascending indices. */
 static enum tutti_err read_sorted(struct tutti_result *result, const struct wanted_columns *wanted, size_t count,
                                   double **values)
 {
@@ -64,7 +64,7 @@ static enum tutti_err read_sorted(struct tutti_result *result, const struct want
     return err;
 }
 
-/* What kind of variable it is, a format may know only by its values. */
+/* Some formats determine the kind of a variable only from its values. */
 static void detect_variable_kinds(const struct trace_portion *portion, const struct tt_plot *plot, size_t r)
 {
     for (size_t i = 0; i < portion->count; i++) {
@@ -223,7 +223,7 @@ enum tutti_err tt_plot_traces_read_phase(struct tt_plot *plot, size_t r, const s
     return err;
 }
 
-/* Units that say that there is none. */
+/* Units that mean "none". */
 static const char *trace_choice_unit(const struct tutti_result_variable *variable)
 {
     const char *unit = variable->unit;
@@ -333,7 +333,7 @@ static enum tutti_err matches_no_trace(const struct tt_plot *plot, const char *p
 
 struct trace_matches {
     size_t *members, count;
-    size_t left_out; /* because there are too many */
+    size_t left_out; /* number of traces omitted because there are too many */
 };
 
 static enum tutti_err add_matching_traces(struct tt_plot *plot, const char *pattern, void *context)

@@ -89,7 +89,6 @@ static enum tutti_err dataset_read_values(struct tt_dataset *data, struct tutti_
     return dataset_select_rows(data, times, count, columns, path);
 }
 
-/* The times in seconds; the caller's memory. */
 static enum tutti_err convert_times(struct tt_dataset *data, const struct tutti_result *result, const char *path,
                                     double **out)
 {

@@ -23,7 +23,7 @@ struct design_axis {
     double from, to;
 };
 
-/* "P=REST": the name, and where the rest begins. */
+/* Parses "P=REST": the name, and the beginning of the rest. */
 static enum tutti_err design_read_name(struct tt_design *design, const char *text, const char **name, const char **rest)
 {
     const char *equals = strrchr(text, '=');
@@ -34,7 +34,7 @@ static enum tutti_err design_read_name(struct tt_design *design, const char *tex
     return *name ? TUTTI_OK : tt_fail_memory();
 }
 
-/* The next number of a list; *at goes on behind its separator, or is NULL after the last. */
+/* Reads the next number of a list; *at becomes the text after its separator, or NULL after the last. */
 static enum tutti_err design_read_number(const struct design_axis *axis, const char **at, char separator,
                                          double *number)
 {

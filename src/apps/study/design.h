@@ -20,7 +20,8 @@ struct tt_design {
 
 enum { TUTTI_DESIGN_MOST_RUNS = 100000000 };
 
-/* From --vary and --sample, or --csv. ARGUMENT, FORMAT, LIMIT, IO; after a failure there is nothing to release. */
+/* Creates a design from --vary and --sample, or --csv. ARGUMENT, FORMAT, LIMIT, IO; after a failure nothing needs to be
+ * released. */
 TUTTI_CHECKED enum tutti_err tt_design_create(struct tt_design *design, const struct tutti_run_options *options);
 void tt_design_fini(struct tt_design *design);
 

@@ -22,13 +22,12 @@
 #define NAMED(name, word, text) METHOD_##name,
 enum estimate_method { TUTTI_FIT_METHODS(NAMED) };
 
-/* Runs of which differences are taken must be smoother than those that are looked at. */
+/* Runs used for differences must be more accurate than ordinary runs. */
 static const double TOLERANCE = 1e-7;
 enum { MOST_RUNS = 2000 };
 
 /* ---- what is looked for ---- */
 
-/* "P=START[:MIN:MAX]". */
 static enum tutti_err parse_fitted_parameter(struct tutti_estimation *e, const char *text, struct tt_fitted *fitted)
 {
     const char *equals = strrchr(text, '='), *at = equals ? equals + 1 : NULL;
@@ -240,7 +239,7 @@ static enum tutti_err estimate_jacobian(void *context, const double *x, const do
     return err ? tt_fit_differences(&e->problem, x, r, e->problem.difference, jacobian, evaluations, good) : TUTTI_OK;
 }
 
-/* Whatever is the matter, there are differences. */
+/* If sensitivities fail for any reason, differences are used. */
 static enum tutti_err open_sensitivities(struct tutti_estimation *e)
 {
     enum tutti_err err = tt_estimate_forward_open(&e->forward, &e->options, e->names, e->count, e->parameters,
@@ -256,7 +255,7 @@ static enum tutti_err open_sensitivities(struct tutti_estimation *e)
 
 /* ---- the search ---- */
 
-/* The first run says what is wrong, if it is the model, and not the values. */
+/* A failure of the first run is reported as that of the model, not of the values. */
 static enum tutti_err check_first_run(struct tutti_estimation *e, const struct tt_fit_problem *problem)
 {
     bool good = false;
@@ -310,7 +309,7 @@ static enum tutti_err estimate_minimise(struct tutti_estimation *e, const struct
         TRY(tt_fit_minimise(problem, minimisers[method], e->values, &result));
     if (method == METHOD_LM || method == METHOD_GLOBAL) {
         struct tt_fit_problem last = *problem;
-        last.most += result.evaluations; /* of its own */
+        last.most += result.evaluations; /* separately for the second search */
         TRY(tt_fit_least_squares(&last, e->values, &result));
     }
     TRY(snap_to_bounds(e, problem, &result));
@@ -439,7 +438,7 @@ static enum tutti_err estimate_allocate(struct tutti_estimation *e)
                                                                                                : tt_fail_memory();
 }
 
-/* The run goes as far as the data do, unless --stop says otherwise. */
+/* Unless --stop is given, the run ends with the data. */
 static enum tutti_err set_stop_time(struct tutti_estimation *e)
 {
     struct tutti_result *result;
@@ -574,7 +573,7 @@ struct tutti_estimation_summary tutti_estimation_sum_up(const struct tutti_estim
 
 /* ---- what is recorded ---- */
 
-/* "d(NAME)/d(PARAMETER)": each has its column, or there is none of them. */
+/* "d(NAME)/d(PARAMETER)": the result has a column for each, or none at all. */
 static enum tutti_err forward_set_columns(void *context, const struct tutti_recorded *shown, size_t count)
 {
     struct tt_sensitivity_run *forward = context;
@@ -613,7 +612,7 @@ static enum tutti_err forward_store_row(void *context, double t, const double *w
 
 /* ---- from outside ---- */
 
-/* Differences of another method's runs are not what is looked for: the FMU has to run by Model Exchange by itself. */
+/* Differences of runs by a different method would be wrong: the FMU must run by Model Exchange without a coupling. */
 static enum tutti_err forward_check_interface(const struct tt_job *job, const struct tutti_run_options *options)
 {
     const struct tt_unit_kind *kind;
@@ -672,9 +671,10 @@ enum tutti_err tt_estimate_forward_run(struct tt_sensitivity_run *forward, const
     return TUTTI_OK;
 }
 
-/* How sure estimated parameters are. With J the Jacobian of the weighted residuals at the best place and s^2 = |r|^2 / (m - rank J), their covariance is
- * s^2 (J'J)^-1 (Seber, Wild: Nonlinear Regression, 1989, eq. 5.10), here by the singular values of J: directions whose singular value is not larger than the
- * error of J itself (Weyl: no singular value moves further than |dJ|) are not determined by the data, and have no error. */
+/* How sure estimated parameters are. With J the Jacobian of the weighted residuals at the best place and s^2 = |r|^2 /
+ * (m - rank J), their covariance is s^2 (J'J)^-1 (Seber, Wild: Nonlinear Regression, 1989, eq. 5.10), here by the
+ * singular values of J: directions whose singular value is not larger than the error of J itself (Weyl: no singular
+ * value moves further than |dJ|) are not determined by the data, and have no standard error. */
 
 static const double CONFIDENCE = 0.95;
 
@@ -683,7 +683,8 @@ struct estimate_uncertainty {
     double *r, *jacobian, *other, *singular, *right;
 };
 
-/* J as good as it can be had, and by differences of another size; their distance says how good the better one is. */
+/* Computes J as accurately as possible, and by differences of a second size; their distance estimates the error of the
+ * better one. */
 static enum tutti_err compare_two_jacobians(struct tutti_estimation *e, const struct tt_fit_problem *problem,
                                             const double *x, struct estimate_uncertainty *j, double *error)
 {
@@ -727,7 +728,7 @@ static void compute_standard_errors(struct tutti_estimation *e, const struct est
         bool known = e->fitted[i].determined;
         e->fitted[i].error = known ? sqrt(e->covariance[i * j->n + i]) : NAN;
         e->fitted[i].half = known ? interval * e->fitted[i].error : NAN;
-        for (size_t k = 0; k < j->n; k++) /* told, not a number */
+        for (size_t k = 0; k < j->n; k++) /* reported separately, not as a number */
             if (!known || !e->fitted[k].determined)
                 e->covariance[i * j->n + k] = NAN;
     }

@@ -24,8 +24,9 @@ struct tt_sensitivity_run {
     struct tt_arena arena;
 };
 
-/* Loads the FMU once more. `values` are some of the parameters that `forward` may run with. Anything but MEMORY: there are no sensitivities, for the reason that
- * the message says. Borrows all. tt_estimate_forward_close follows in any case. */
+/* Loads the FMU once more. `values` are some of the parameters that `forward` may run with. An error other than MEMORY
+ * means that sensitivities are unavailable, for the reason in the message. Borrows all arguments.
+ * tt_estimate_forward_close follows in any case. */
 TUTTI_CHECKED enum tutti_err tt_estimate_forward_open(struct tt_sensitivity_run *forward,
                                                       const struct tutti_run_options *options, const char **parameters,
                                                       size_t parameter_count, const double *values,
@@ -52,17 +53,17 @@ struct tutti_estimation {
     const char **names; /* of them */
     struct tt_dataset data;
     struct tt_rerun trial;
-    struct tt_sensitivity_run forward; /* if there are sensitivities */
+    struct tt_sensitivity_run forward; /* only with sensitivities */
     bool has_forward;
     double *derivatives; /* of the model by the parameters, as of tt_estimate_forward_run */
     size_t *variables;   /* of the simulation, one per variable of the data */
     double *weights;
     double *values, *low, *high; /* for the search */
-    double *parameters;          /* of the run at hand */
+    double *parameters;          /* of the current run */
     double *best;                /* `model` of the best run */
     double *model;               /* values of the variables at the times of the data, of the last run */
     struct tt_fit_problem problem;
-    struct tt_failure reason; /* why the last run that was no good was none */
+    struct tt_failure reason; /* the reason why the last unusable run failed */
     struct tt_fit_result found;
     double *covariance; /* count x count */
     double *directions; /* that the data do not determine: each `count` numbers, relative to scales */

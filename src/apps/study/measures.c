@@ -19,7 +19,6 @@
 enum reduction_kind { REDUCTIONS(NUMBERED) };
 static const char *const words[] = {REDUCTIONS(WORDED) NULL};
 
-/* A reduction while a run goes on. */
 struct reduction {
     enum reduction_kind kind;
     const struct tt_expression *argument;
@@ -143,7 +142,7 @@ static void add_to_integral(struct reduction *reduction, double h, double value)
     reduction->last = value;
 }
 
-/* What is no number stays: NaN is not less than anything, nor is it overwritten. */
+/* NaN is kept: it is not less than any value, and is not overwritten. */
 static void update_extreme(struct reduction *reduction, double t, double value, bool better)
 {
     if (!better && !(isnan(value) && !isnan(reduction->best)))
@@ -193,7 +192,7 @@ void tt_measures_add_row(struct tt_measures *measures, double t, const double *v
     measures->has_rows = true;
 }
 
-/* Fails where there is none: a run without a duration has no mean. */
+/* Fails without a value: a run without a duration has no mean. */
 static enum tutti_err finish_reduction(const struct tt_measures *measures, const struct measure *measure,
                                        const struct reduction *reduction, double *value)
 {

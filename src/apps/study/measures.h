@@ -19,22 +19,22 @@
 
 struct tt_measures;
 
-/* Makes them. `find` tells the place of a variable among the values of a row, and makes it one of those that are wanted. ARGUMENT, with the place in
- * the text. *out is set on success only. */
+/* Creates the measures. `find` returns the index of a variable among the values of a row, and marks it as required.
+ * ARGUMENT, with the position in the text. *out is set on success only. */
 TUTTI_CHECKED enum tutti_err tt_measures_new(struct tt_measures **out, const char *const *texts, size_t count,
                                              void *context,
                                              enum tutti_err (*find)(void *context, const char *name, size_t *place));
 void tt_measures_free(struct tt_measures *measures);
 
-/* Do they ask for final values only? Then one row, the last, will do. */
+/* Returns true if only final values are used, so that the last row suffices. */
 bool tt_measures_are_final(const struct tt_measures *measures);
 
 /* A run begins. */
 void tt_measures_start(struct tt_measures *measures);
 /* A row of it; in order of time. */
 void tt_measures_add_row(struct tt_measures *measures, double t, const double *values);
-/* The run has ended: results[i] is what texts[i] asked for, NaN where it has no value. Fails if there is such a one, with the first reason: the
- * others are filled in. */
+/* Called at the end of the run: results[i] is the value of texts[i], NaN if it has none. Fails in that case with the
+ * first reason, after all other results are filled in. */
 TUTTI_CHECKED enum tutti_err tt_measures_finish(struct tt_measures *measures, double *results);
 
 #endif

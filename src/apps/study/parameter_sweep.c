@@ -41,7 +41,7 @@ static enum tutti_err parameter_sweep_store_record(struct tutti_sweep *sweep, co
     return sweep->messages[run] ? TUTTI_OK : tt_fail_memory();
 }
 
-/* Is it a record of this sweep, of a run that there is none of yet? */
+/* Returns true if it is a record of this sweep, of a run without a record. */
 static bool parameter_sweep_accepts_record(const struct tutti_sweep *sweep, struct tt_bytes bytes,
                                            struct tt_run_record *record)
 {
@@ -106,7 +106,7 @@ static enum tutti_err parameter_sweep_on_idle(void *context)
 
 /* ---- the whole ---- */
 
-/* What the journal is of: files, options, values, measures. */
+/* Hashes the identity of the journal: files, options, values, measures. */
 static enum tutti_err hash_sweep_identity(struct tutti_sweep *sweep, uint64_t *identity)
 {
     struct tt_job *job = &sweep->work.trial.simulation->job;
@@ -191,7 +191,7 @@ static enum tutti_err parameter_sweep_check_files(const struct tutti_run_options
     return options->trajectories ? tt_recorder_find_format(&format, options->trajectories) : TUTTI_OK;
 }
 
-/* An interrupt is no loss. */
+/* Logs that an interrupted sweep can be resumed. */
 static enum tutti_err log_resume_hint(const struct tutti_sweep *sweep, enum tutti_err err)
 {
     if (err != TUTTI_ERR_INTERRUPTED)
@@ -272,7 +272,6 @@ static enum tutti_err parameter_sweep_run_all(struct tutti_sweep *sweep, const s
     return options->output ? tt_parameter_sweep_write_table(sweep, options->output) : TUTTI_OK;
 }
 
-/* As one of the ranks of mpiexec. */
 static enum tutti_err run_sweep_rank(struct tutti_sweep *sweep)
 {
     struct tt_sweep_rank rank;
@@ -380,11 +379,11 @@ const char *tutti_sweep_message(const struct tutti_sweep *sweep, size_t run)
     return run < sweep->design.runs ? sweep->messages[run] : NULL;
 }
 
-/* What a sweep writes: a table with a row per run, and the rows of all runs in one file. */
+/* The output of a sweep: a table with a row per run, and the rows of all runs in one file. */
 
 /* ---- the table ---- */
 
-/* As RFC 4180 has it: in quotes where there are commas, quotes or ends of lines, quotes doubled. */
+/* Writes a cell as RFC 4180 requires: with quotes if it has commas, quotes or line ends, and quotes doubled. */
 static void sweep_table_write_cell(struct tt_text *text, const char *cell)
 {
     if (!strpbrk(cell, ",\"\r\n")) {

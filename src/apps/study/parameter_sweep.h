@@ -12,8 +12,8 @@
 struct tutti_sweep {
     const struct tutti_run_options *options;
     struct tt_design design;
-    struct tutti_run_options asking; /* of those that ... */
-    struct tt_nodes *nodes;          /* ... offer FMUs that are not here; NULL: none do */
+    struct tutti_run_options asking; /* the options, including FMUs that nodes offer */
+    struct tt_nodes *nodes;          /* nodes that offer FMUs missing here; NULL: none */
     struct tt_sweep_worker work;
     size_t measure_count;
     char **labels;  /* of measures */
@@ -31,7 +31,7 @@ struct tutti_sweep {
 
 /* The table as CSV: to a file, which is replaced when the new one is whole, or to standard output ("-"). */
 TUTTI_CHECKED enum tutti_err tt_parameter_sweep_write_table(const struct tutti_sweep *sweep, const char *path);
-/* The rows of all runs, from the journal, in the format that the path says. */
+/* Writes the rows of all runs, from the journal, in the format that the path selects. */
 TUTTI_CHECKED enum tutti_err tt_parameter_sweep_write_runs(struct tutti_sweep *sweep, const char *path);
 
 #endif

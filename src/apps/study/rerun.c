@@ -53,7 +53,7 @@ static enum tutti_err rerun_store_row(void *context, double t, const double *val
 
 /* ---- opening ---- */
 
-/* Messages of tutti_simulation_... are for programs that call it, and begin with its name. */
+/* Messages of tutti_simulation_... address programs and begin with the function's name. */
 static enum tutti_err rerun_find_variable(struct tt_rerun *trial, const char *name, size_t *variable)
 {
     static const char call[] = "tutti_simulation_find: ";
@@ -85,7 +85,7 @@ static enum tutti_err name_option_in_error(const struct tt_rerun *trial, enum tu
                : tt_fail_restore(&failure);
 }
 
-/* Are all names settable? The job is made anew with them, as a run would, and not kept. */
+/* Checks that all names are settable, by creating a temporary job with them, as a run would. */
 static enum tutti_err rerun_check_values(struct tt_rerun *trial, const double *values)
 {
     size_t count = trial->options.set_count + trial->name_count, unused;
@@ -109,11 +109,11 @@ static enum tutti_err rerun_check_values(struct tt_rerun *trial, const double *v
     with->sets = sets;
     with->set_count = count;
     TRY(name_option_in_error(trial, tt_job_reopen(&trial->simulation->job, with)));
-    trial->simulation->job_has_sets = true; /* the next start makes it anew */
+    trial->simulation->job_has_sets = true; /* the next start creates it again */
     return TUTTI_OK;
 }
 
-/* What a process does to itself before it makes runs; the simulation knows nothing of it. */
+/* Options that affect the process as a whole are applied before runs; the simulation ignores them. */
 static void copy_process_options(struct tutti_run_options *to, const struct tutti_run_options *from)
 {
     to->confine = from->confine;

@@ -26,22 +26,23 @@ struct tt_rerun {
     size_t name_count;
     struct tt_rerun_sink sink;
     struct tutti_watcher watcher;
-    struct tt_vector wanted; /* of const char *: variables that the sink wants to see, in this order */
+    struct tt_vector wanted; /* of const char *: variables that the sink requires, in this order */
     size_t *places;          /* of each among those that are recorded */
     double *row;             /* their values */
-    size_t known;            /* how many of `places` there is room for */
+    size_t known;            /* capacity of `places` */
     struct tt_text setting;
     struct tt_arena arena;
     bool ran; /* it has to be reset before the next run */
 };
 
-/* Loads what `options` name; `names` are what runs will set: all must exist and be settable, with the first `values`. No code of an FMU runs. Borrows
- * `options` and `names`. tt_rerun_close follows in any case. ARGUMENT, naming the variable, ... as tutti_simulation_open. */
+/* Loads the files of `options`; `names` are the variables that runs will set: all must exist and be settable, with the
+ * first `values`. No code of an FMU runs. Borrows `options` and `names`. tt_rerun_close follows in any case. ARGUMENT,
+ * naming the variable, ... as tutti_simulation_open. */
 TUTTI_CHECKED enum tutti_err tt_rerun_open(struct tt_rerun *trial, const struct tutti_run_options *options,
                                            const char **names, size_t count, const double *values);
 void tt_rerun_close(struct tt_rerun *trial);
 
-/* Another variable that the sink wants: its place. ARGUMENT if there is none of that name, or it is no number. */
+/* Adds a variable that the sink requires and returns its index. ARGUMENT if it does not exist or is not a number. */
 TUTTI_CHECKED enum tutti_err tt_rerun_request(struct tt_rerun *trial, const char *name, size_t *place);
 /* Besides these, the sink gets all that the options record (their --record, or all outputs). */
 TUTTI_CHECKED enum tutti_err tt_rerun_request_recorded(struct tt_rerun *trial);

@@ -47,7 +47,7 @@ static uint64_t sweep_journal_digest(const void *bytes, size_t size)
     return tt_recorder_digest(TUTTI_RECORD_DIGEST, bytes, size);
 }
 
-/* False: there are not so many bytes, or they cannot be read. */
+/* False: the file is too short or unreadable. */
 static bool sweep_journal_read_at(const struct tt_sweep_journal *journal, size_t offset, void *bytes, size_t size)
 {
     for (size_t n = 0; n < size;) {

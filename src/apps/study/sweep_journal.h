@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* apps/study/sweep_journal.h - the runs of a sweep that are over, in a file: whatever ends the sweep, it goes on from there.
+/* apps/study/sweep_journal.h - the completed runs of a sweep, in a file from which an interrupted sweep resumes.
  *
- * The file begins with what sweep it is of; then records (apps/study/sweep_worker.h), each with its size and digest in front. A record that is not whole was being
- * written when the sweep ended: it is cut off. */
+ * The file begins with the identity of the sweep; then records follow (apps/study/sweep_worker.h), each preceded by its
+ * size and digest. An incomplete record was being written when the sweep ended: it is cut off. */
 #ifndef TT_APPS_STUDY_SWEEP_JOURNAL_H
 #define TT_APPS_STUDY_SWEEP_JOURNAL_H
 
@@ -11,8 +11,8 @@
 
 struct tt_sweep_journal;
 
-/* Opens `path`, or makes it. `identity`: what the sweep is; ARGUMENT if the file is there and of another one, FORMAT if it is no journal, IO. `found` is
- * called for every record that is in it; false: it is damaged. */
+/* Opens or creates `path`. `identity` identifies the sweep; ARGUMENT if the file belongs to a different sweep, FORMAT
+ * if it is not a journal, IO. `found` is called for every record in it; false: the record is damaged. */
 TUTTI_CHECKED enum tutti_err tt_sweep_journal_open(struct tt_sweep_journal **out, const char *path, uint64_t identity,
                                                    void *context,
                                                    bool (*found)(void *context, struct tt_bytes record, size_t offset));

@@ -63,7 +63,8 @@ static bool sweep_worker_is_recorded(const struct tt_sweep_worker *work, const s
     return is;
 }
 
-/* Without --measure: the final values of what is recorded. Of arrays each element must be asked for, since how many there are only the FMU knows. */
+/* Without --measure: the final values of recorded variables. Array elements are requested one by one, since only the
+ * FMU knows their number. */
 static enum tutti_err list_final_measures(struct tt_sweep_worker *work)
 {
     struct tt_rerun *trial = &work->trial;
@@ -174,7 +175,7 @@ enum tutti_err tt_sweep_worker_run(struct tt_sweep_worker *work, size_t run, str
     tt_bytes_reset(&work->rows);
     work->row_count = 0;
     tt_measures_start(work->measures);
-    /* What is odd with the system is told once: all runs would say the same. */
+    /* Warnings about the system are logged once, as all runs would repeat them. */
     enum tutti_err err =
         tt_rerun_run(&work->trial, tt_design_run(work->design, run), run == 0 ? work->options->log : NULL, &end);
     if (!err && work->variables)

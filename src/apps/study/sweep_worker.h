@@ -8,7 +8,7 @@
 #include "apps/study/rerun.h"
 #include "base/bytes.h"
 
-/* What became of one run of a sweep, as bytes: from a worker to the conductor, and in the journal. */
+/* The outcome of one run of a sweep, as bytes: from a worker to the conductor, and in the journal. */
 
 /* In the table these are words. */
 #define TUTTI_RUN_STATUSES(X)                                                                                          \
@@ -26,7 +26,7 @@ const char *tt_sweep_worker_status_name(enum tt_run_status status);
 struct tt_run_record {
     uint64_t run;
     enum tt_run_status status;
-    const char *message;  /* NULL: there is nothing to say */
+    const char *message;  /* NULL: no message */
     const double *values; /* of measures; unaligned bytes may be copied from it only */
     uint32_t value_count;
     /* Trajectories, if they are wanted: names with a newline after each, rows of time and values. */
@@ -37,7 +37,7 @@ struct tt_run_record {
 };
 
 void tt_sweep_worker_write_record(struct tt_byte_writer *parcel, const struct tt_run_record *record);
-/* Points into the bytes. False: they are no record. */
+/* Points into the bytes. False if they are not a record. */
 bool tt_sweep_worker_read_record(struct tt_run_record *record, struct tt_bytes bytes);
 
 struct tt_sweep_worker {
@@ -49,7 +49,7 @@ struct tt_sweep_worker {
     size_t count;
     double *results;
     bool keeps_rows;
-    size_t *variables;          /* that are read at the end of a run, of which no rows are recorded; NULL: rows are */
+    size_t *variables;          /* read at the end of a run of which no rows are recorded; NULL: rows are recorded */
     struct tt_byte_writer rows; /* of the run */
     struct tt_text columns;
     uint32_t column_count;
@@ -61,8 +61,8 @@ TUTTI_CHECKED enum tutti_err tt_sweep_worker_open(struct tt_sweep_worker *work, 
                                                   const struct tt_design *design);
 void tt_sweep_worker_close(struct tt_sweep_worker *work);
 
-/* Makes a run; its record is put into `parcel`, which is emptied before. Fails only if there is no memory: whatever else is wrong is in the record.
- * *fatal: no further run can be made in this process. */
+/* Makes a run and puts its record into `parcel`, which is emptied first. Fails only if memory is out: all other
+ * failures are part of the record. *fatal: no further run can be made in this process. */
 TUTTI_CHECKED enum tutti_err tt_sweep_worker_run(struct tt_sweep_worker *work, size_t run,
                                                  struct tt_byte_writer *parcel, bool *fatal);
 

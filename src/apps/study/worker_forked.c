@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers as processes that are forked from this one. A run that crashes its worker, or ends it, costs that run alone. */
+/* Workers as processes forked from this process. A run that crashes or ends its worker affects no other run. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -26,12 +26,12 @@
 struct forked_child {
     pid_t pid; /* 0: none */
     int fd;
-    size_t seen; /* the run that it was at, ... */
+    size_t seen; /* the run it was in when last seen */
     double since;
-    bool hangs; /* ... for too long */
+    bool hangs; /* it has been in that run for too long */
 };
 
-/* What a child tells of itself, in memory that is shared. */
+/* The progress of a child, in shared memory. */
 struct forked_run_state {
     _Atomic size_t run; /* that it began last; SIZE_MAX: it waits for one */
     _Atomic uint32_t component;
@@ -45,23 +45,22 @@ struct forked_workers {
     unsigned count;
 };
 
-/* Sending a record costs more than a short run. So many seconds or bytes go by before what is there is sent. A worker that ends before that loses them, and
- * they are made again. */
+/* Sending a record costs more than a short run. So records are sent after this number of seconds or bytes. A worker
+ * that ends before that loses them, and their runs are repeated. */
 static const double SECONDS_PER_SEND = 2e-3;
 enum { BYTES_PER_SEND = 1 << 15 };
 
 /* ---- in the child ---- */
 
-/* Runs that it was told of. */
 struct assigned_runs {
     size_t runs[64];
     size_t size, used; /* bytes */
 };
 
-/* The next one; false: there is none. Several are read at once. */
+/* Receives the next run; false at the end. Several are read at once. */
 static bool receive_run_number(int fd, struct assigned_runs *told, size_t *run)
 {
-    while (told->size - told->used < sizeof *run) { /* there is room: none is left, or one that was cut */
+    while (told->size - told->used < sizeof *run) { /* empty, or with an incomplete number */
         ssize_t got = read(fd, (char *)told->runs + told->size, sizeof told->runs - told->size);
         if (got == 0 || (got < 0 && errno != EINTR))
             return false;
@@ -74,7 +73,7 @@ static bool receive_run_number(int fd, struct assigned_runs *told, size_t *run)
     return true;
 }
 
-/* Makes runs until one is Fatal, or there are no more. */
+/* Makes runs until one is Fatal, or all are made. */
 static void worker_forked_run_all(struct tt_sweep_worker *work, int fd, struct forked_run_state *sign)
 {
     struct tt_byte_writer record = {0}, pending = {0};
@@ -176,7 +175,7 @@ static enum tutti_err worker_forked_start(void *self, unsigned worker)
     return TUTTI_OK;
 }
 
-/* One that cannot be told has ended, which is seen later. */
+/* A worker that cannot be reached has ended, which is detected later. */
 static size_t worker_forked_assign_runs(void *self, unsigned worker, const size_t *runs, size_t count)
 {
     const struct forked_workers *family = self;

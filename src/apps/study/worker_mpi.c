@@ -44,7 +44,7 @@ void tt_worker_mpi_leave(struct tt_sweep_rank *rank)
         world->module->finish();
 }
 
-/* What has come from the deputy goes to rank 0; a deputy that has ended is told of once. */
+/* Forwards records of the deputy to rank 0; reports the end of a deputy once. */
 static enum tutti_err worker_mpi_forward_records(struct tt_sweep_rank *rank, struct tt_byte_writer *in, bool *open)
 {
     tt_bytes_reset(in);
@@ -173,7 +173,7 @@ static enum tutti_err worker_mpi_receive(void *self, unsigned worker, struct tt_
     return inbox->came.failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-/* A deputy tells the end of its worker itself. */
+/* A deputy reports the end of its worker. */
 static void worker_mpi_stop(void *self, unsigned worker, bool by_force, struct tt_worker_ending *ending)
 {
     const struct mpi_workers *fleet = self;
@@ -203,7 +203,7 @@ const struct tt_worker_backend tt_worker_mpi = {.name = "mpi",
 
 struct proxy_socket {
     int fd;
-    bool closed; /* there are no more runs */
+    bool closed; /* no further runs follow */
 };
 
 static bool fork_proxy_next_run(void *context, size_t *run)
@@ -216,7 +216,8 @@ static bool fork_proxy_next_run(void *context, size_t *run)
         got = recv(desk->fd, run, sizeof *run, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
     desk->closed = got == 0 || (got < 0 && errno != EAGAIN);
-    for (size_t had = got > 0 ? (size_t)got : 0; had > 0 && had < sizeof *run; had += (size_t)got) /* the rest of it */
+    /* reads the rest of the number */
+    for (size_t had = got > 0 ? (size_t)got : 0; had > 0 && had < sizeof *run; had += (size_t)got)
         if ((got = recv(desk->fd, (char *)run + had, sizeof *run - had, MSG_WAITALL)) <= 0) {
             desk->closed = true;
             return false;

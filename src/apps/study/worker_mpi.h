@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* apps/study/worker_mpi.h - a sweep in processes that mpiexec started: each rank has a worker, and rank 0 hands out runs. mpiexec ends all ranks if one of them ends: so a
- * rank runs no code of FMUs, but has a deputy (apps/study/worker_mpi.h), which is forked before MPI begins; and rank 0 speaks to the deputies of others by messages of
- * MPI, whose bytes they pass on in both directions. An empty message ends a rank's work; from a rank it says that its deputy has ended. */
+/* apps/study/worker_mpi.h - a sweep in processes started by mpiexec: each rank has a worker, and rank 0 assigns runs.
+ * mpiexec ends all ranks if one of them ends. So a rank does not run code of FMUs but has a deputy
+ * (apps/study/worker_mpi.h), which is forked before MPI is initialised; rank 0 exchanges MPI messages with the deputies
+ * of all ranks, which the ranks forward. An empty message ends a rank's work; from a rank it reports that its deputy
+ * has ended. */
 #ifndef TT_APPS_STUDY_WORKER_MPI_H
 #define TT_APPS_STUDY_WORKER_MPI_H
 
@@ -10,8 +12,9 @@
 #include "apps/study/sweep_worker.h"
 #include "run/launch/launch_mpi.h"
 
-/* A process that has a worker of its own, and another if that one ends: what it is told of by its socket (numbers of runs) it has made, and sends
- * the records of. For a process that must not be forked when workers come and go: the deputy is forked before, when it still may be. */
+/* A process with one worker, which it replaces when that ends. It receives run numbers by its socket, has the runs
+ * made, and returns their records. For a process that must not fork while workers come and go: the deputy is forked
+ * earlier. */
 
 struct tt_fork_proxy {
     pid_t pid; /* 0: none */
@@ -28,11 +31,11 @@ struct tt_sweep_rank {
     struct tt_fork_proxy deputy;
 };
 
-/* Forks the deputy if `err` is OK, and enters MPI. What this returns, all ranks agree on: another one's error in rank 0, STOPPED in others.
- * tt_worker_mpi_leave follows in any case. */
+/* Forks the deputy if `err` is OK, and initialises MPI. All ranks agree on the returned error: rank 0 returns the error
+ * of the failed rank, other ranks STOPPED. tt_worker_mpi_leave follows in any case. */
 TUTTI_CHECKED enum tutti_err tt_worker_mpi_enter(struct tt_sweep_rank *rank, struct tt_sweep_worker *work,
                                                  enum tutti_err err);
-/* Of ranks but 0: works until rank 0 ends it. STOPPED, since rank 0 tells the rest. */
+/* Of ranks other than 0: works until rank 0 ends it. Returns STOPPED, since rank 0 reports the outcome. */
 TUTTI_CHECKED enum tutti_err tt_worker_mpi_serve(struct tt_sweep_rank *rank);
 void tt_worker_mpi_leave(struct tt_sweep_rank *rank);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers on nodes (`tutti node`). Each is the only rank of a run of its own there (apps/study/worker_nodes.h): files, keys, confinement and limits are those of any run, and
- * one that has come to its end is replaced by another run. The list says how many a node has. */
+/* Workers on nodes (`tutti node`). Each is the only rank of a separate run there (apps/study/worker_nodes.h): files,
+ * keys, confinement and limits are those of any run, and a worker that has ended is replaced by a new run. The list has
+ * the number of workers per node. */
 #include "apps/study/worker_nodes.h"
 
 #include <stdio.h>
@@ -273,7 +274,7 @@ const struct tt_worker_backend tt_worker_nodes = {.name = "nodes",
                                                   .end = worker_nodes_stop,
                                                   .file = worker_nodes_poll_file};
 
-/* While there is nothing to do. */
+/* Pause of an idle worker. */
 static const struct timespec NAP = {.tv_nsec = 500000};
 
 /* In the heartbeat `step` is 1 + the run that is being made, or was last; 0: none yet. */
@@ -319,7 +320,7 @@ static enum tutti_err node_worker_run_one(struct node_worker *guest, struct tt_f
 {
     if (!(number >= 0 && number < (double)guest->design.runs))
         return tt_fail(TUTTI_ERR_FORMAT, "the sweep has no run %g", number);
-    atomic_store(&fabric->where->step, (uint64_t)number + 1); /* the node tells it if this process ends */
+    atomic_store(&fabric->where->step, (uint64_t)number + 1); /* the node reports it if this process ends */
     TRY(tt_sweep_worker_run(&guest->work, (size_t)number, &guest->record, leaves));
     tt_bytes_reset(&guest->frame);
     tt_fabric_begin_report(&guest->frame);
@@ -328,7 +329,7 @@ static enum tutti_err node_worker_run_one(struct node_worker *guest, struct tt_f
     return tt_fabric_send_report(fabric, TUTTI_REPORT_MADE, &guest->frame);
 }
 
-/* Until it is told that there are no more. */
+/* Makes runs until there are no more. */
 static enum tutti_err node_worker_run_all(struct node_worker *guest, struct tt_fabric *fabric)
 {
     static const struct tt_channel none = {0}; /* exchanging nothing is a look at the conductor */

@@ -18,11 +18,12 @@
 
 enum {
     MOST_LOSSES = 3,  /* losses of workers in the same run, after which it is not repeated */
-    FEW_AHEAD = 4,    /* runs that a worker is told of before it comes to them */
+    FEW_AHEAD = 4,    /* number of runs assigned to a worker in advance */
     MOST_AHEAD = 256, /* the same, where runs are short */
     WAIT_MS = 100,    /* how long we wait for news */
 };
-/* Short runs: each record that wakes us costs more than a run. We sleep so many seconds, and find many records then. */
+/* With short runs each wake-up for a record costs more than a run. The pool sleeps for this number of seconds, and then
+ * handles many records. */
 static const double NAP = 2e-3;
 
 struct pool_worker {
@@ -30,7 +31,7 @@ struct pool_worker {
     bool is_given_up;        /* it cannot be had any more */
     bool leaves;             /* it makes no further run */
     size_t runs[MOST_AHEAD]; /* that are its own, the oldest first */
-    unsigned count, told;    /* so many of them it knows of */
+    unsigned count, told;    /* number of runs assigned to it */
     unsigned ahead;          /* at most */
     unsigned long heard;     /* records since it was started */
     double heard_at;
@@ -45,7 +46,7 @@ struct worker_pool {
     struct pool_worker *workers;
     unsigned count, given_up;
     struct pollfd *polled;     /* of each worker, and that of the order */
-    struct tt_vector again;    /* of size_t: runs that a worker was told of and did not come to */
+    struct tt_vector again;    /* of size_t: runs that were assigned to a lost worker and not started */
     struct tt_vector suspects; /* of size_t: a run for each time that a worker was lost in it */
 };
 
@@ -106,7 +107,6 @@ static enum tutti_err worker_pool_start_worker(struct worker_pool *pool, unsigne
 
 /* ---- what they say ---- */
 
-/* All records that are whole. */
 static enum tutti_err read_worker_records(struct worker_pool *pool, struct pool_worker *worker)
 {
     size_t at = 0;
@@ -156,7 +156,7 @@ static enum tutti_err fail_worker_run(struct worker_pool *pool, size_t run, cons
     return err;
 }
 
-/* Which of its runs has the worker ended in? worker->count: none. */
+/* Finds the run in which the worker ended; worker->count: none. */
 static unsigned find_crashed_run(const struct pool_worker *worker, const struct tt_worker_ending *ending)
 {
     unsigned i = 0;
@@ -166,7 +166,7 @@ static unsigned find_crashed_run(const struct pool_worker *worker, const struct 
         i++;
     return i == worker->count && worker->heard == 0
                ? 0
-               : i; /* what it said it was at makes no sense: it must not go on like that */
+               : i; /* the run that it reported is invalid: the worker must not continue */
 }
 
 /* The worker is gone. A run whose process ended is over. A run in which the worker was lost otherwise is repeated, up to MOST_LOSSES losses: a node that
@@ -194,7 +194,7 @@ static enum tutti_err requeue_lost_runs(struct worker_pool *pool, struct pool_wo
     return TUTTI_OK;
 }
 
-/* `err`: how it was lost, as far as that is no process's end. One that had not come to a first record is not asked again. */
+/* `err`: how the worker was lost, unless its process ended. A worker lost before its first record is not replaced. */
 static enum tutti_err worker_pool_handle_loss(struct worker_pool *pool, unsigned w, enum tutti_err err)
 {
     struct pool_worker *worker = &pool->workers[w];
@@ -253,7 +253,7 @@ static enum tutti_err receive_from_workers(struct worker_pool *pool)
     return TUTTI_OK;
 }
 
-/* Workers are started while there are runs for them. False: all runs are made. */
+/* Starts workers while there are runs for them. False: all runs are made. */
 static enum tutti_err fill_queues(struct worker_pool *pool, bool *busy)
 {
     *busy = false;

@@ -64,7 +64,6 @@ bool tt_access_allows_token(const struct tt_access *gate, const char *authorizat
     return strlen(given) == length && sodium_memcmp(given, gate->token, length) == 0;
 }
 
-/* Where a token is kept. */
 struct token_place {
     const char *folder; /* that is served */
     int fd;             /* of its .tutti */

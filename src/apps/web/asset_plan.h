@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* asset_plan.h - what a server of the page is told to be. */
+/* asset_plan.h - the configuration of a server of the page. */
 #ifndef TT_APPS_WEB_ASSET_PLAN_H
 #define TT_APPS_WEB_ASSET_PLAN_H
 

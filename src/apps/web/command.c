@@ -141,7 +141,7 @@ static enum tutti_err command_spawn(const struct tt_command *command, const posi
     return error ? tt_fail(TUTTI_ERR_LIMIT, "%s cannot be started: %s", command->words[0], strerror(error)) : TUTTI_OK;
 }
 
-/* What comes out of both, until both are closed; false: it takes too long, or is too much. */
+/* Reads the output of both streams until they are closed; false: it takes too long, or is too much. */
 static bool command_collect(const int fds[2], struct tt_text *const texts[2])
 {
     struct pollfd watched[] = {{.fd = fds[0], .events = POLLIN}, {.fd = fds[1], .events = POLLIN}};
@@ -164,7 +164,7 @@ static bool command_collect(const int fds[2], struct tt_text *const texts[2])
     return !texts[0]->failed && !texts[1]->failed;
 }
 
-/* What it complains of, without its own name before it. */
+/* Reports the command's error message without its program name. */
 static enum tutti_err command_report_stderr(const struct tt_text *complaint)
 {
     const char *text = complaint->text ? complaint->text : "", *error = strstr(text, "error: ");
@@ -225,7 +225,7 @@ enum tutti_err tt_command_start(const struct tt_command *command, const char *wh
     return err;
 }
 
-/* proc(5): "PID (NAME) STATE ...", of which the 22nd field is the time; a name may have blanks and brackets. */
+/* proc(5): "PID (NAME) STATE ...", whose 22nd field is the start time; a name may contain blanks and brackets. */
 void tt_command_process_start(pid_t pid, char out[32])
 {
     enum { STATE = 3, BIRTH = 22 };
@@ -254,8 +254,9 @@ bool tt_command_is_running(pid_t pid, const char *birth)
     return now[0] && birth && strcmp(now, birth) == 0;
 }
 
-/* The options of a run that the page offers: those that say what is computed and where on this machine. Options that name files outside of the
- * folder, other machines, or what code of FMUs may do, are for the command line only. */
+/* Returns true for the options of a run that the page offers: those that define what is computed and where on this
+ * machine. Options that name files outside the folder, other machines, or permissions of FMUs are for the command line
+ * only. */
 
 bool tt_command_offers_option(const struct tt_option *option)
 {

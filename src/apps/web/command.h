@@ -20,22 +20,22 @@ struct tt_command {
 void tt_command_fini(struct tt_command *command);
 /* Copies the word. */
 void tt_command_add(struct tt_command *command, const char *word);
-/* Options of a run by their names, {"stop": "10", "set": ["a.k=1", "b.k=2"], "smooth": true}, for the command that takes `takes`
- * (TUTTI_IN_...). Files are those of the folder. ARGUMENT for what the page may not say. */
+/* Adds options of a run by their names, {"stop": "10", "set": ["a.k=1", "b.k=2"], "smooth": true}, for the command of
+ * `takes` (TUTTI_IN_...). Files are those of the folder. ARGUMENT for an option that the page must not set. */
 TUTTI_CHECKED enum tutti_err tt_command_add_options(struct tt_command *command, const struct tt_served_folder *folder,
                                                     json_t *options, unsigned takes);
-/* As people would type it into a shell. */
+/* Formats it for a shell. */
 void tt_command_show(const struct tt_command *command, struct tt_text *out);
 
 /* Runs it to its end; *out is what it prints, the caller's, also on failure. Its complaint is the message if it fails. */
 TUTTI_CHECKED enum tutti_err tt_command_query(const struct tt_command *command, struct tt_text *out);
-/* Starts it in the folder `where`, in a session of its own, so that it outlives this process; what it prints goes to `log`. */
+/* Starts it in the folder `where`, in a separate session, so that it outlives this process; its output goes to `log`. */
 TUTTI_CHECKED enum tutti_err tt_command_start(const struct tt_command *command, const char *where, const char *log,
                                               pid_t *pid);
 
 /* A process that was started before, and may be gone: its number may be another's by now, which began at another time. */
 
-/* When it began, in the kernel's words; "" if there is no such process, or it has ended. */
+/* Writes when it began, in the kernel's format; "" if the process does not exist or has ended. */
 void tt_command_process_start(pid_t pid, char out[32]);
 bool tt_command_is_running(pid_t pid, const char *birth); /* birth: NULL if it is not known */
 

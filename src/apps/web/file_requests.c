@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is in the folder, files that come to it, and what FMUs are. */
+/* Requests for the folder's content, for uploads, and for descriptions of FMUs. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -84,7 +84,7 @@ enum tutti_err tt_served_folder_list(struct tt_web_site *site, const struct tt_w
 
 /* ---- files that come ---- */
 
-/* In the reader: whether the file at "path" is what its name says, without running any code of it. */
+/* In the reader: checks that the file at "path" has the type of its name, without running code of it. */
 static enum tutti_err inspect_file(struct tt_web_site *site, const struct tt_web_request *request,
                                    struct tt_http_response *answer)
 {
@@ -98,7 +98,7 @@ static enum tutti_err inspect_file(struct tt_web_site *site, const struct tt_web
     return TUTTI_OK;
 }
 
-/* A request of the server itself, whose "path" is its path. */
+/* Returns the path of a request that the server made for itself. */
 static const char *served_files_find_path(const struct tt_http_request *http, const char *name)
 {
     return strcmp(name, "path") == 0 ? http->path : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A question goes this way:
+/* The path of a request to the reader:
  *
  *     server's thread          reader             process of the question
  *     socket pair
@@ -7,8 +7,8 @@
  *     question -------------------------------->  reads it, calls the handler
  *              <--------------------------------  answer, and the end of the stream
  *
- * The reader itself reads nothing but descriptors, so that no question can damage it. It ends with the server, whose end of `control` closes
- * then. */
+ * The reader itself reads only descriptors, so that no request can damage it. It ends with the server, which closes
+ * `control`. */
 #include "apps/web/reader_process.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ enum { ARGUMENTS = sizeof argument_names / sizeof *argument_names };
 
 /* ---- bytes ---- */
 
-/* All bytes until the other side closes; false: too many, or no memory. */
+/* Receives all bytes until the peer closes; false: too many, or out of memory. */
 static bool reader_process_receive_all(int fd, struct tt_byte_writer *parcel)
 {
     char bytes[65536];
@@ -287,7 +287,7 @@ enum tutti_err tt_reader_process_query(struct tt_reader_process *reader, tt_rout
 
     bool sent = send_descriptor(reader->control, ends[1]);
     close(ends[1]);
-    /* A process that has crashed while the question was on its way may have told why: so its words are read in any case. */
+    /* A process that has crashed meanwhile may have sent the reason: its answer is read in any case. */
     if (sent)
         (void)(reader_process_send_all(ends[0], out.bytes, out.size) && shutdown(ends[0], SHUT_WR) == 0);
     err = reader_process_receive_all(ends[0], &in) ? parse_reader_answer(&in, answer) : tt_fail_memory();

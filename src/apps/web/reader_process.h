@@ -15,8 +15,8 @@ TUTTI_CHECKED enum tutti_err tt_reader_process_new(struct tt_reader_process **ou
 /* Ends the reader; no question may be under way. NULL is fine. */
 void tt_reader_process_free(struct tt_reader_process *reader);
 
-/* Calls handler(site, request, answer) in a process of its own. The answer is JSON of any status, also for an error of the handler. From
- * any thread. LOST: the process has crashed; MEMORY, LIMIT. */
+/* Calls handler(site, request, answer) in a separate process. The answer is JSON with any status, also for an error of
+ * the handler. Can be called from any thread. LOST: the process has crashed; MEMORY, LIMIT. */
 TUTTI_CHECKED enum tutti_err tt_reader_process_query(struct tt_reader_process *reader, tt_routes_handler *handler,
                                                      const struct tt_web_request *request,
                                                      struct tt_http_response *answer);

@@ -125,7 +125,7 @@ static bool request_threads_take_answer(void *context, struct tt_http_response *
     return done;
 }
 
-/* Threads have ended: the task waits, or nobody has it. */
+/* The threads have ended: a task that still waits is dropped. */
 static void request_threads_drop_task(void *context)
 {
     free(context);

@@ -13,7 +13,7 @@ void tt_response_json(struct tt_http_response *answer, unsigned status, json_t *
 /* Takes `text`, which is by malloc. */
 void tt_response_text(struct tt_http_response *answer, const char *type, char *text, size_t size);
 void tt_response_error(struct tt_http_response *answer, unsigned status, const char *why);
-/* Frees the body of an answer that nobody gets. */
+/* Frees the body of an answer that is not sent. */
 void tt_response_fini(struct tt_http_response *answer);
 /* This thread's message, with the status that fits the error. */
 void tt_response_failure(struct tt_http_response *answer, enum tutti_err err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has computed: curves, steps, files. */
+/* Requests for results of a run: curves, steps, files. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,7 +69,8 @@ static enum tutti_err parse_series_query(const struct tt_web_request *request, s
     return TUTTI_OK;
 }
 
-/* The results of the run that is asked for and of the one to subtract, if there is one. Paths are the caller's, also after an error. */
+/* Finds the results of the requested run and of the run to subtract, if any. The caller owns the paths, also after an
+ * error. */
 static enum tutti_err result_requests_find_results(struct tt_web_site *site, const struct tt_web_request *request,
                                                    char **file, char **minus, struct tt_series_query *query)
 {
@@ -144,7 +145,7 @@ enum tutti_err tt_result_requests_get_values(struct tt_web_site *site, const str
 
 /* ---- steps ---- */
 
-/* A column of the step log by its name; NULL where there is none. */
+/* Finds a column of the step log by its name; NULL if it does not exist. */
 static enum tutti_err result_requests_read_column(struct tutti_result *result, const char *name, double **values)
 {
     size_t which = tutti_result_find(result, name), rows = tutti_result_rows(result);

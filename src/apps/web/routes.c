@@ -35,7 +35,7 @@ static const struct tt_web_route routes[] = {
 };
 /* clang-format on */
 
-/* Does `path` fit, with an id of letters, digits and '-' where there is a '*'? */
+/* Returns true if `path` matches; '*' stands for an id of letters, digits and '-'. */
 static bool routes_match(const char *pattern, const char *path, char id[64])
 {
     static const char IDS[] = "abcdefghijklmnopqrstuvwxyz0123456789-";

@@ -10,11 +10,11 @@
 #include "apps/web/served_folder.h"
 #include "apps/web/upstream.h"
 
-/* What requests are about, and the list of those that are answered (routes.c). */
+/* The data of requests, and the list of routes (routes.c). */
 
 struct tt_reader_process;
 
-/* Read by all threads; what changes has a lock of its own. */
+/* Read by all threads; mutable parts have their own locks. */
 struct tt_web_site {
     struct tt_web_server_plan plan;
     struct tt_served_folder folder;
@@ -26,7 +26,7 @@ struct tt_web_site {
 
 struct tt_web_request {
     const struct tt_http_request *http;
-    char id[64];      /* of "/api/runs/ID/...", or "" */
+    char id[64];      /* id in "/api/runs/ID/...", or "" */
     const char *rest; /* after that: "events" */
 };
 
@@ -38,12 +38,12 @@ typedef enum tutti_err tt_routes_handler(struct tt_web_site *site, const struct 
 struct tt_web_route {
     const char *method, *path; /* "*" stands for an id */
     tt_routes_handler *answer;
-    bool writes;         /* not for those who only look */
+    bool writes;         /* requires more than read access */
     bool reads;          /* files that users bring: the reader calls it (reader_process.h) */
     size_t largest_body; /* bytes */
 };
 
-/* NULL: there is none. *known: there is one for another method. */
+/* Finds a route; NULL if there is none. *known: one exists for a different method. */
 const struct tt_web_route *tt_routes_find(const char *method, const char *path, char id[64], bool *known);
 
 /* Calls the handler; an error becomes an answer. */

@@ -35,7 +35,7 @@ static int run_requests_is_shown(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* All of them, the newest first; those that go on are counted. */
+/* Lists all runs, the newest first, and counts those still running. */
 static json_t *scan_runs(const struct tt_web_site *site, unsigned *going)
 {
     json_t *list = json_array();
@@ -102,7 +102,6 @@ enum tutti_err tt_run_requests_delete(struct tt_web_site *site, const struct tt_
 
 /* ---- beginning ---- */
 
-/* What a run is made of. */
 struct run_start {
     struct tt_web_site *site;
     struct tt_web_run run;
@@ -133,7 +132,7 @@ static enum tutti_err run_requests_create_folder(struct run_start *beginning)
                                         : tt_fail(TUTTI_ERR_STATE, "%s cannot be made: %s", path.text, strerror(errno));
 }
 
-/* In the reader: saves the document of the request as it was drawn, for the run of its id, whose folder is there. */
+/* In the reader: saves the document of the request for the run of its id, whose folder exists. */
 static enum tutti_err save_run_document(struct tt_web_site *site, const struct tt_web_request *request,
                                         struct tt_http_response *answer)
 {
@@ -229,7 +228,7 @@ static enum tutti_err build_run_command(struct run_start *beginning, json_t *bod
     return beginning->command.failed || beginning->shown.failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-/* `pid` 0: it does not go on yet. */
+/* `pid` 0: not running yet. */
 static enum tutti_err run_requests_save_state(const struct run_start *beginning, json_t *body, pid_t pid)
 {
     struct tt_text command = {0};
@@ -298,7 +297,7 @@ enum tutti_err tt_run_requests_start(struct tt_web_site *site, const struct tt_w
     return err;
 }
 
-/* ---- while it goes on ---- */
+/* ---- while it runs ---- */
 
 static enum tutti_err fail_run_has_ended(const struct tt_web_run *run)
 {
@@ -347,7 +346,7 @@ static enum tutti_err run_requests_send_end(const struct tt_web_run *run, struct
     return TUTTI_OK;
 }
 
-/* What those who watch have asked for goes on to the run. */
+/* Appends the query of the viewer to the run's address. */
 static void append_stream_target(struct tt_text *target, const struct tt_web_request *request)
 {
     static const char *const names[] = {"columns", "past"};

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariants, under the mutex:
  *
- *  S1. A curve has at most as many values as its file has times, and as many when it is told: a file that has grown is read on where it ended.
- *  S2. The bytes of all curves are at most BUDGET, or there is one file only. */
+ *  S1. A curve has at most as many values as its file has times, and all of them when it is returned: a file that
+ *      has grown is read from its earlier end.
+ *  S2. The bytes of all curves are at most BUDGET, unless there is only one file. */
 #include "apps/web/series.h"
 
 #include <math.h>
@@ -28,7 +29,6 @@ struct series_curve {
     size_t rows;    /* that were read */
 };
 
-/* A result. */
 struct series_file {
     char *path;
     struct tutti_result *result;
@@ -155,7 +155,7 @@ static enum tutti_err series_open_file(struct tt_series *series, const char *pat
     return TUTTI_OK;
 }
 
-/* What is known of a file that is opened anew: HDF5 sees what was written since only if it is closed in between. */
+/* The known values of a file that is opened again: HDF5 sees later writes only after it was closed. */
 struct known_curves {
     struct series_curve *curves;
     size_t curve_count, rows, bytes;
@@ -278,7 +278,7 @@ static enum tutti_err read_curves(struct tt_series *series, struct series_file *
     return err;
 }
 
-/* ---- what is told ---- */
+/* ---- answers ---- */
 
 bool tt_series_fits(const char *patterns, const char *name)
 {
@@ -295,7 +295,7 @@ static size_t series_pick_columns(const struct series_file *file, const char *pa
     return count;
 }
 
-/* What is asked for, read: a result, and the one that is subtracted from it (NULL: none). */
+/* The requested data: a result, and the one that is subtracted from it (NULL: none). */
 struct series_view {
     struct series_file *file, *other;
     size_t picked[MOST_COLUMNS], count;
@@ -342,7 +342,7 @@ static struct tt_plot_values series_rows(const struct series_file *file, size_t 
         .t = file->times, .v = file->curves[place].values, .count = file->rows, .held = variable.held};
 }
 
-/* The rows of the view's column c, and of the same one in the other result. Both move where one of them does. */
+/* Reads column c of the view in both results. The difference is continuous if either is. */
 static void rows_of_both_results(const struct series_view *view, size_t c, struct tt_plot_values rows[2])
 {
     struct tutti_result_variable variable = {0};

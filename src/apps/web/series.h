@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* series.h - curves of results for pictures, and their values at a time.
  *
- * A curve becomes a line that draws the same pixels as all of its rows (apps/plot/line.h). Rows that were read stay, until others need the room. What was
- * not asked for longest goes first. All threads may ask. */
+ * A curve becomes a line that draws the same pixels as all of its rows (apps/plot/line.h). Rows stay in memory until
+ * the space is needed; the least recently used go first. Thread-safe. */
 #ifndef TT_APPS_WEB_SERIES_H
 #define TT_APPS_WEB_SERIES_H
 
@@ -29,17 +29,19 @@ struct tt_series_query {
     bool log;            /* what is not positive is a gap */
 };
 
-/* Appends {"columns": ..., "from", "to", "rows", "last", "lines"}: the times of its ends, the values at its end as lists of one, and a line for each column,
- * {"x": [...], "y": [...]}, with null where it is interrupted. Errors as of tutti_result_open. */
+/* Appends {"columns": ..., "from", "to", "rows", "last", "lines"}: the start and end times, the final values as lists
+ * of one, and a line for each column, {"x": [...], "y": [...]}, with null where it is interrupted. Errors as of
+ * tutti_result_open. */
 TUTTI_CHECKED enum tutti_err tt_series_write(struct tt_series *series, const struct tt_series_query *query,
                                              struct tt_text *out);
 
-/* Appends {"columns": ..., "values"}: a list for each column, of the values at these times: of the last row up to the time where the value is held, else on
- * the line between two rows, of rows at the same time the last; null beyond the ends. Uses `file`, `minus` and `columns` of the query. */
+/* Appends {"columns": ..., "values"}: a list for each column, of the values at these times: of the last row up to the
+ * time if the value is held, otherwise interpolated between two rows, of rows at equal times the last; null outside the
+ * range. Uses `file`, `minus` and `columns` of the query. */
 TUTTI_CHECKED enum tutti_err tt_series_values(struct tt_series *series, const struct tt_series_query *query,
                                               const double *times, size_t count, struct tt_text *out);
 
-/* Does a name fit one of the patterns, with ';' between? All fit NULL. */
+/* Returns true if a name matches one of the patterns, separated by ';'. NULL matches all. */
 bool tt_series_fits(const char *patterns, const char *name);
 
 #endif

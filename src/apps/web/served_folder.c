@@ -66,7 +66,7 @@ static enum tutti_err split_path_part(const char *whole, const char *name, char 
     return TUTTI_OK;
 }
 
-/* From folder to folder, as far as there is something after the part; *parent is then the folder of the last one. */
+/* Walks from folder to folder to the last part; *parent is then the folder that contains it. */
 static enum tutti_err served_folder_walk(const struct tt_served_folder *folder, const char *name, int *parent,
                                          char part[LONGEST_PART + 1])
 {
@@ -88,7 +88,6 @@ static enum tutti_err served_folder_walk(const struct tt_served_folder *folder, 
     }
 }
 
-/* Is the last part what is wanted? */
 static enum tutti_err served_folder_check_last(const char *name, int parent, const char *part,
                                                enum tt_served_kind wanted)
 {

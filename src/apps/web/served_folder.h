@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* served_folder.h - the folder that is served, and names of files in it, which strangers send.
+/* served_folder.h - the served folder, and untrusted names of files in it.
  *
- * A name is relative, with '/' between its parts. Nothing leads out of the folder: parts are opened one after another, each from the one before,
- * and neither "..", an absolute name nor a symbolic link is followed. Parts that begin with a dot are not there: settings, keys and
- * what the server keeps for itself (".tutti") are nobody else's. */
+ * A name is relative, with '/' between its parts. It cannot leave the folder: each part is opened relative to the
+ * previous one, and "..", absolute names and symbolic links are rejected. Parts that begin with a dot are hidden:
+ * settings, keys and the server's own files (".tutti"). */
 #ifndef TT_APPS_WEB_SERVED_FOLDER_H
 #define TT_APPS_WEB_SERVED_FOLDER_H
 
@@ -12,7 +12,7 @@
 #include "base/fail.h"
 
 struct tt_served_folder {
-    int fd;     /* -1: there is none */
+    int fd;     /* -1: none */
     char *path; /* absolute */
 };
 
@@ -26,7 +26,7 @@ enum tt_served_kind {
 TUTTI_CHECKED enum tutti_err tt_served_folder_init(struct tt_served_folder *folder, const char *path);
 void tt_served_folder_fini(struct tt_served_folder *folder);
 
-/* Where `name` is: *path is absolute, and the caller's. ARGUMENT for a name that is no good, IO where there is no such thing. */
+/* Finds `name`: *path is absolute, and belongs to the caller. ARGUMENT for an invalid name, IO if it does not exist. */
 TUTTI_CHECKED enum tutti_err tt_served_folder_find(const struct tt_served_folder *folder, const char *name,
                                                    enum tt_served_kind wanted, char **path);
 /* The same, as a descriptor of a folder, which is the caller's. */

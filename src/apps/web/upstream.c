@@ -73,7 +73,7 @@ enum tutti_err tt_upstream_open(const char *address, const char *token, const ch
     return upstream_fail(address, strerror(why));
 }
 
-/* "HTTP/1.1 202 Accepted\r\n...\r\n\r\n" goes. */
+/* Removes "HTTP/1.1 202 Accepted\r\n...\r\n\r\n". */
 static bool cut_answer_head(struct tt_text *text, unsigned *status)
 {
     char *end = text->text ? strstr(text->text, "\r\n\r\n") : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* upstream.h - runs as HTTP servers (run/live/live_server.h), asked by this one. */
+/* upstream.h - this server as a client of runs, which are HTTP servers (run/live/live_server.h). */
 #ifndef TT_APPS_WEB_UPSTREAM_H
 #define TT_APPS_WEB_UPSTREAM_H
 
@@ -18,8 +18,8 @@ TUTTI_CHECKED enum tutti_err tt_upstream_request(const char *address, const char
 /* Appends a text as an address has it. */
 void tt_upstream_escape(struct tt_text *out, const char *text);
 
-/* Events of a run, passed on as they come. What a viewer does not take in, is not taken from the run, which then thins it out for
- * this viewer (run/live/live_server.h): no one slows a run down, and nothing piles up here. */
+/* Relays events of a run. While a viewer is slow, the relay does not read from the run, which then thins out rows for
+ * this viewer (run/live/live_server.h): a slow viewer neither slows down a run nor fills memory here. */
 
 struct tt_web_relay;
 
@@ -31,7 +31,8 @@ struct tt_web_relays {
 
 /* Takes `fd`, on which the request was sent; *stream is for an answer. False: no memory, and the connection is closed. */
 bool tt_upstream_relay_open(struct tt_web_relays *relays, int fd, struct tt_http_stream *stream);
-/* What is to be polled: those that wait for their runs. `watched` has room for `count`; returns how many. */
+/* Fills `watched`, which has room for `count`, with the descriptors of relays that wait for their runs; returns their
+ * number. */
 size_t tt_upstream_relays_poll(const struct tt_web_relays *relays, struct pollfd *watched);
 
 #endif

@@ -40,7 +40,7 @@ static json_t *web_run_load(const struct tt_web_run *run, const char *name)
     return json;
 }
 
-/* All that it has said; the caller's; NULL: nothing. */
+/* Returns all output of the run, which belongs to the caller; NULL: none. */
 static char *read_run_log(const struct tt_web_run *run)
 {
     size_t size;
@@ -63,7 +63,7 @@ static void web_run_find_address(struct tt_web_run *run)
     free(log);
 }
 
-/* Whether it goes on; the first who sees that it does not, notes how it ended. */
+/* Checks whether it is running; the first call after its end records how it ended. */
 static void web_run_update(struct tt_web_run *run)
 {
     int status;
@@ -131,7 +131,6 @@ enum tutti_err tt_web_run_result(char **path, bool *going, const struct tt_web_s
 
 /* ---- what is known of it ---- */
 
-/* A number among the lines of /metrics. */
 static json_t *find_metric(const char *metrics, const char *name)
 {
     struct tt_text key = {0};
@@ -148,7 +147,7 @@ static json_t *find_metric(const char *metrics, const char *name)
     return json ? json : json_null();
 }
 
-/* How far a run is that goes on, as it says itself. */
+/* Adds the progress that a running run reports. */
 static void add_progress(const struct tt_web_run *run, json_t **json)
 {
     struct tt_text metrics = {0};
@@ -168,7 +167,6 @@ static void add_progress(const struct tt_web_run *run, json_t **json)
     tt_text_fini(&metrics);
 }
 
-/* The last error of its log. */
 static json_t *last_run_error(const struct tt_web_run *run)
 {
     json_t *found = NULL;

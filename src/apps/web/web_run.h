@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - a run: a process of its own, and a folder, .tutti/runs/ID, with all that is known of it:
+/* web_run.h - a run: a separate process, and a folder, .tutti/runs/ID, with its data:
  *
- *     run.json      what was asked for, the command line, when it began, its process
- *     system.ssp    what is simulated, if that was a document; and document.json
- *     result.h5     what it computes, which grows
- *     steps.csv     its steps, if they were asked for
- *     stats.json    what it did, at its end
- *     log.jsonl     what it says; there is its address for those who watch it
- *     exit          how it ended, if this server was there
+ *     run.json      the request, the command line, when it began, its process
+ *     system.ssp    the system, if it was a document; and document.json
+ *     result.h5     the growing result
+ *     steps.csv     its steps, if requested
+ *     stats.json    statistics, at its end
+ *     log.jsonl     its log, with its address for viewers
+ *     exit          how it ended, if this server was running
  *
- * The state of a run follows from its folder and its process. So a server that is started again knows all runs, also those that go on. */
+ * The state of a run follows from its folder and its process. So a restarted server finds all runs, including active
+ * ones. */
 #ifndef TT_APPS_WEB_WEB_RUN_H
 #define TT_APPS_WEB_WEB_RUN_H
 
@@ -27,7 +28,7 @@ struct tt_web_run {
     char address[300], token[64]; /* where it is live; "": nowhere */
 };
 
-/* Finds a run. IO: there is none. tt_web_run_fini follows in any case. */
+/* Finds a run. IO if it does not exist. tt_web_run_fini follows in any case. */
 TUTTI_CHECKED enum tutti_err tt_web_run_init(struct tt_web_run *run, const struct tt_web_site *site, const char *id);
 void tt_web_run_fini(struct tt_web_run *run);
 
@@ -36,7 +37,7 @@ char *tt_web_run_file(const struct tt_web_run *run, const char *name);
 /* The result of the run that an address names, whether it exists yet or not; owned by the caller. `going` may be NULL. */
 TUTTI_CHECKED enum tutti_err tt_web_run_result(char **path, bool *going, const struct tt_web_site *site,
                                                const char *id);
-/* What a list of runs shows of it: its state, how far it is, what it says. NULL: memory is out. */
+/* Makes the entry of a run in a list: its state, progress, and messages. NULL: memory is out. */
 json_t *tt_web_run_json(const struct tt_web_run *run);
 /* More of it: columns, statistics, messages, document. */
 json_t *tt_web_run_json_all(const struct tt_web_run *run);

@@ -43,7 +43,7 @@ static bool web_server_reject(struct tt_http_response *answer, unsigned status, 
     return false;
 }
 
-/* Only what is wanted, and no more of it than is sensible; before any of it is taken. */
+/* Accepts only expected bodies of a sensible size, before reading any of it. */
 static bool admit_body(const struct tt_web_server *web, const struct tt_http_request *request,
                        struct tt_http_response *answer)
 {

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* From the tree of an SSP to JSON. */
 #include "apps/web/system/document_read.h"
 
 #include <math.h>
@@ -83,7 +82,7 @@ static void document_read_set_value(json_t **json, const char *key, const struct
     free(text);
 }
 
-/* What people connect or set. */
+/* Returns true for variables that users connect or set. */
 static bool document_read_is_shown(const struct tt_var *var)
 {
     return var->causality == TUTTI_INPUT || var->causality == TUTTI_OUTPUT || var->causality == TUTTI_PARAMETER ||
@@ -91,7 +90,7 @@ static bool document_read_is_shown(const struct tt_var *var)
            (var->causality == TUTTI_LOCAL && var->start && tt_setting_check_settable(var) == TUTTI_OK);
 }
 
-/* The size of each dimension, null where it is not said or may change. */
+/* The size of each dimension, null if unknown or variable. */
 static json_t *shape_of_variable(const struct tt_var *var)
 {
     json_t *list = json_array();
@@ -296,7 +295,7 @@ static json_t *connections_json(const struct tt_ssp_element *system)
 
 /* ---- elements ---- */
 
-/* Of an FMU whose terminals cannot be read there are none; findings say why. */
+/* An FMU with unreadable terminals has none here; findings give the reason. */
 static json_t *terminals_json(struct tt_fmu *fmu)
 {
     json_t *list = json_array();

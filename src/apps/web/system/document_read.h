@@ -7,10 +7,10 @@
 #include "apps/web/system/system_draft.h"
 #include "model/ssp/edit.h"
 
-/* A system as the page holds it: JSON, made of an SSP and made into one again. docs/web.md has its form.
+/* A system in the form of the page: JSON that is made from an SSP and converted back. docs/web.md defines it.
  *
- * What others wrote into an SSP, and the page does not know, stays as it was: a document that comes back is compared with the tree of the file, and
- * only what differs is changed there. */
+ * Content of an SSP that the page does not support is preserved: a document that comes back is compared with the tree
+ * of the file, and only differences are applied. */
 
 /* *json is the caller's. */
 TUTTI_CHECKED enum tutti_err tt_document_read(const struct tt_system_draft *draft, json_t **json);
@@ -23,7 +23,7 @@ TUTTI_CHECKED enum tutti_err tt_document_write(struct tt_system_draft *draft, js
 TUTTI_CHECKED enum tutti_err tt_document_write_open_draft(const struct tt_served_folder *folder, json_t *json,
                                                           struct tt_system_draft *draft, struct tt_text *text);
 
-/* What XML says of the page's geometry; false: nothing. */
+/* Reads the page's geometry from XML; false: none. */
 bool tt_document_read_node_number(const struct tt_tree_node *node, const char *name, double *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From JSON to the tree of an SSP. What the file had (`before`, as document_read.c tells it) is compared with what the page sends, and the tree
- * is changed where they differ. */
+/* Converts JSON to the tree of an SSP. The content of the file (`before`, as document_read.c reports it) is compared
+ * with that of the page, and the tree is changed where they differ. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static void document_write_set_number(struct document_writer *writer, struct tt_
     tt_edit_set_number(&writer->maker, node, name, json_number_value(value));
 }
 
-/* Numbers that belong together, in an element of their own; nothing if one is missing or all are as before. */
+/* Related numbers in a separate element; no element if one is missing or all are unchanged. */
 static void sync_numbers(struct document_writer *writer, struct tt_tree_node *node, const char *local, json_t *json,
                          json_t *before, const char *const *names)
 {
@@ -110,7 +110,6 @@ static void sync_numbers(struct document_writer *writer, struct tt_tree_node *no
         document_write_set_number(writer, geometry, *name, json_object_get(json, *name));
 }
 
-/* The words of Tutti's annotation. */
 static enum tutti_err sync_settings(struct document_writer *writer, struct tt_tree_node *node, json_t *json,
                                     json_t *before)
 {
@@ -263,7 +262,8 @@ static void sync_place(struct document_writer *writer, struct tt_tree_node *conn
     sync_numbers(writer, connector, "ConnectorGeometry", json, before, names);
 }
 
-/* What the file has of a connector: where it comes from, or else what is called so and is not the origin of another one. */
+/* Finds the connector in the file: by its origin, otherwise by its name unless that is the origin of a different
+ * connector. */
 static struct tt_tree_node *known_connector(const struct document_writer *writer, struct tt_tree_node *system,
                                             json_t *item, json_t *old, json_t **was)
 {
@@ -289,7 +289,6 @@ static enum tutti_err check_connectors(json_t *json)
     return TUTTI_OK;
 }
 
-/* Its type is made anew. */
 static void sync_type(struct document_writer *writer, struct tt_tree_node *node, json_t *item, json_t *was)
 {
     struct tt_tree_node *first = node->first, *next;
@@ -322,7 +321,7 @@ static enum tutti_err sync_own_connector(struct document_writer *writer, struct 
     return TUTTI_OK;
 }
 
-/* Connectors of a system: all that there are to be. */
+/* Synchronises the connectors of a system. */
 static enum tutti_err sync_own_connectors(struct document_writer *writer, struct tt_tree_node *system, json_t *json,
                                           json_t *before)
 {
@@ -341,11 +340,11 @@ static enum tutti_err sync_own_connectors(struct document_writer *writer, struct
         TRY(sync_own_connector(writer, system, item, old));
     }
     if (all && !all->first)
-        tt_tree_remove_node(all); /* the schema wants one at least */
+        tt_tree_remove_node(all); /* the schema requires at least one */
     return TUTTI_OK;
 }
 
-/* What a new element is connected by. */
+/* Declares the signals by which a new element is connected. */
 static enum tutti_err declare_signals(struct document_writer *writer, struct tt_tree_node *element,
                                       const struct tt_fmu *fmu)
 {
@@ -655,7 +654,7 @@ static enum tutti_err sync_connections(struct document_writer *writer, struct tt
 static enum tutti_err sync_system(struct document_writer *writer, struct tt_tree_node *node, json_t *json,
                                   json_t *before, const char *path, unsigned depth);
 
-/* What an FMU of the folder is called in the package. */
+/* Writes the name in the package of an FMU from the folder. */
 static enum tutti_err write_element_source(struct document_writer *writer, struct tt_tree_node *node, json_t *json)
 {
     char *uri;

@@ -35,7 +35,7 @@ bool tt_origins_has(const struct tt_origins *origins, const struct tt_tree_node 
 
 /* A system, or a unit, of the file. */
 struct origin_place {
-    struct tt_tree_node *node; /* NULL: there is none */
+    struct tt_tree_node *node; /* NULL: none */
     json_t *before;
     struct tt_text id;
 };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* origins.h - which parts of a document that comes back from the page are those of the file, wherever they are now and whatever they are called.
+/* origins.h - matches parts of a document that comes back from the page with those of the file, even if they were moved
+ * or renamed.
  *
- * Units, connections and connectors say it in "origin": the names of the systems around them in the file, then their own name (units and
- * connectors) or their two ends (connections). A text instead of a list is the name in the system that they are in. What has no origin, or one
- * that the file does not have, is new. */
+ * Components, connections and connectors have an "origin": the names of the systems around them in the file, then their
+ * own name (components and connectors) or their two ends (connections). A text instead of a list is a name in the
+ * enclosing system. A part without an origin, or with one that the file does not have, is new. */
 #ifndef TT_APPS_WEB_SYSTEM_ORIGINS_H
 #define TT_APPS_WEB_SYSTEM_ORIGINS_H
 
@@ -32,7 +33,7 @@ TUTTI_CHECKED enum tutti_err tt_origins_collect(struct tt_origins *origins, stru
                                                 json_t *document);
 /* Where a part of the document comes from; NULL: it is new. */
 const struct tt_origin *tt_origins_find_node(const struct tt_origins *origins, const json_t *json);
-/* Is it the origin of any part? */
+/* Returns true if it is the origin of any part. */
 bool tt_origins_has(const struct tt_origins *origins, const struct tt_tree_node *node);
 
 #endif

@@ -133,7 +133,7 @@ static struct tt_tree_node *parameter_changes_own_parameters(const struct tt_tre
                                                                : NULL;
 }
 
-/* NULL: there is none of this name. */
+/* NULL if no parameter has this name. */
 static struct tt_tree_node *find_parameter(const struct tt_tree *tree, const char *wanted)
 {
     struct tt_tree_node *list = parameter_changes_own_parameters(tree);

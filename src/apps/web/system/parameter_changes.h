@@ -24,12 +24,14 @@ struct tt_parameter_changes {
 };
 void tt_parameter_changes_fini(struct tt_parameter_changes *sets);
 
-/* The FMU that a source of the draft names, kept for the next time; NULL: there is none. */
+/* Returns the FMU that a source of the draft names, and caches it; NULL if there is none. */
 struct tt_fmu *tt_parameter_changes_describe_fmu(struct tt_parameter_changes *sets, const struct tt_system_draft *draft,
                                                  const char *source);
-/* The value that the document itself gives the connector `name` of the system whose path is `id`; NULL: none, or one that is no single text. */
+/* Returns the value that the document gives the connector `name` of the system whose path is `id`; NULL if it has none,
+ * or not a single text. */
 const char *tt_parameter_changes_is_given(const struct tt_tree *tree, const char *id, const char *name);
-/* What differs in the "parameters" of an element, whose path is `id` ("": the document itself). `before`: NULL if it is new, else its path was `was`. ARGUMENT. */
+/* Compares the "parameters" of an element, whose path is `id` ("": the document itself). `before`: NULL if it is new,
+ * otherwise its path was `was`. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tt_parameter_changes_compare(struct tt_parameter_changes *sets, const char *id,
                                                           json_t *json, json_t *before, const char *was);
 /* The document with all of it, as text, which is the caller's. ARGUMENT with what is wrong. */

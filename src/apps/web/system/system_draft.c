@@ -29,7 +29,7 @@ static char *system_draft_join_path(const char *folder, const char *name)
 
 /* ---- beginning and end ---- */
 
-/* What is no .ssp becomes one. */
+/* Converts a file of a different format to an .ssp. */
 static enum tutti_err system_draft_convert(struct tt_system_draft *draft)
 {
     struct tutti_run_options options = {.files = (const char *const *)&draft->file, .file_count = 1};
@@ -141,7 +141,7 @@ static enum tutti_err find_inside(const struct tt_system_draft *draft, const cha
     return TUTTI_OK;
 }
 
-/* What was added before, by what the document calls it; NULL: nothing. */
+/* Finds an added file by its name in the document; NULL if there is none. */
 static const char *find_added(const struct tt_system_draft *draft, const char *source)
 {
     const char *found = NULL;

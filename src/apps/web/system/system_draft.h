@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* system_draft.h - a system on its way between a file and the page: the files of its package, unpacked, and its document.
+/* system_draft.h - a system that is edited on the page: the files of its package, unpacked, and its document.
  *
- * What is no .ssp (.ssd, .msim, OspSystemStructure.xml) is made one first, as `tutti new` does it. FMUs that the page adds from the folder
- * come into the draft by links. A draft thus is the package as it will be, and can be checked, analysed, packed and run. */
+ * Other formats (.ssd, .msim, OspSystemStructure.xml) are converted to .ssp first, as `tutti new` does. FMUs that the
+ * page adds from the folder are linked into the draft. A draft thus is the package as it will be, and can be checked,
+ * analysed, packed and run. */
 #ifndef TT_APPS_WEB_SYSTEM_SYSTEM_DRAFT_H
 #define TT_APPS_WEB_SYSTEM_SYSTEM_DRAFT_H
 
@@ -35,7 +36,7 @@ TUTTI_CHECKED enum tutti_err tt_system_draft_init(struct tt_system_draft *draft,
                                                   const char *name);
 void tt_system_draft_fini(struct tt_system_draft *draft);
 
-/* What tells one state of the file from another; "" for a new one. */
+/* Identifies the state of the file; "" for a new one. */
 TUTTI_CHECKED enum tutti_err tt_system_draft_revision(const char *path, char out[64]);
 /* The file on the disk that a component's `source` names, in the package or, if it is not there, in the folder; the caller's. */
 TUTTI_CHECKED enum tutti_err tt_system_draft_find(const struct tt_system_draft *draft, const char *source, char **path);

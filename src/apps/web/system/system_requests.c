@@ -155,7 +155,7 @@ enum tutti_err tt_web_join_system(struct tt_web_site *site, const struct tt_web_
     return ask_about(site, body, json_object_get(body, "document"), ask_joined, answer);
 }
 
-/* ---- analysing: code of FMUs runs, in a process of its own ---- */
+/* ---- analysing: runs code of FMUs, in a separate process ---- */
 
 static enum tutti_err analyze(struct tt_web_site *site, const char *path, json_t *options, struct tt_text *out)
 {
@@ -205,7 +205,7 @@ struct inspector {
     json_t *findings;
 };
 
-/* The text without the names of the folder that the draft is in, which is nobody's business. */
+/* Removes the draft's folder from the text, which is of no interest to users. */
 static json_t *strip_draft_folder(const struct inspector *looker, const char *text)
 {
     struct tt_text out = {0};
@@ -254,7 +254,7 @@ static const char *inspection_find_unit(json_t *units, const char *name, size_t 
     return best;
 }
 
-/* What a finding is about, if it does not say so: the first quoted name that belongs to a unit. */
+/* Assigns a finding without a subject to the first quoted name of a component. */
 static void assign_finding(json_t *finding, json_t *units)
 {
     const char *text = json_string_value(json_object_get(finding, "text"));
@@ -277,7 +277,7 @@ static void assign_finding(json_t *finding, json_t *units)
     }
 }
 
-/* ---- what the graph says ---- */
+/* ---- the graph ---- */
 
 /* "unit.variable" of each node. */
 static json_t *node_names(json_t *nodes, json_t *indices)
@@ -327,7 +327,7 @@ static json_t *end_name(json_t *end)
                                json_string_value(json_object_get(end, "variable")));
 }
 
-/* Connections whose values do not arrive as they were sent. */
+/* Lists connections that convert values. */
 static json_t *conversions_json(json_t *graph)
 {
     json_t *list = json_array(), *connection;

@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 
-/* What can be told of a system without running anything of it, at the places of the document that it is about. */
+/* Descriptions of a system without running it, attached to the places of the document. */
 
 /* Of the system in the file `path`, which lies in the folder `root`: findings, conversions, loops, order, graph. *json is the caller's. */
 TUTTI_CHECKED enum tutti_err tt_system_requests_inspect(const char *path, const char *root, json_t **json);
