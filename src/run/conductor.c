@@ -17,7 +17,7 @@
 
 enum { LAST_LINES = 8 };
 
-/* What a rank has told so far. */
+/* The reports of a rank so far. */
 struct conductor_rank {
     bool ended;
     enum tutti_err err;
@@ -43,18 +43,18 @@ struct tt_conductor {
     struct tt_bytes step_log_mark;
     struct tt_collector *collector; /* of checkpoints; NULL: none are taken */
     struct tt_byte_writer result_at, step_log_at;
-    const struct tt_state_files *states; /* that are to be written; NULL: none ... */
-    struct tt_bytes *final;              /* ... and those that ranks have told, per component; owned */
+    const struct tt_state_files *states; /* files to be written; NULL: none */
+    struct tt_bytes *final;              /* final states reported by ranks, per component; owned */
     double last_progress, last_flush;
     bool progressed;        /* since the last time that it was shown */
     enum tutti_err err;     /* of the rank that failed first */
     int weight;             /* of that error */
-    bool told;              /* ... by the rank itself */
-    double err_t;           /* where that rank was to come to ... */
-    uint32_t err_component; /* ... and in which component it failed */
+    bool told;              /* `err` was reported by the rank itself */
+    double err_t;           /* the time that the rank was to reach */
+    uint32_t err_component; /* the component in which it failed */
     char *message;
     struct tt_fail_subject about;
-    enum tutti_err own_err; /* of writing, or of what was told */
+    enum tutti_err own_err; /* error of writing, or a malformed report */
     char *own_message;
 };
 
@@ -109,8 +109,6 @@ enum tutti_err tt_conductor_new(struct tt_conductor **out, const struct tutti_ru
     return err;
 }
 
-/* --- an interrupted run */
-
 void tt_conductor_resume(struct tt_conductor *conductor, struct tt_bytes result, struct tt_bytes step_log)
 {
     tt_merged_rows_resume(conductor->rows, result);
@@ -152,8 +150,6 @@ enum tutti_err tt_conductor_sync(struct tt_conductor *conductor)
     return tt_fail_context(tt_record_file_sync(&conductor->step_log), "--step-log");
 }
 
-/* --- frames */
-
 static enum tutti_err conductor_fail_malformed(const char *what, int rank)
 {
     return tt_fail(TUTTI_ERR_FORMAT, "%s of rank %d is malformed", what, rank);
@@ -190,7 +186,7 @@ static enum tutti_err conductor_handle_log(struct tt_conductor *conductor, int r
     else
         tt_log(conductor->options->log, (enum tutti_log_level)level, origin, "%s", text);
     if (!origin)
-        return TUTTI_OK; /* of the run, not of a unit: nothing that a lost one would have said last */
+        return TUTTI_OK; /* of the run, not of a unit: not the last message of a lost unit */
     struct tt_text line = {0};
     tt_text_printf(&line, "%.500s: %.4000s", origin, text);
     if (line.failed) {
@@ -235,7 +231,7 @@ static enum tutti_err conductor_handle_load(struct tt_conductor *conductor, int 
     return whole ? TUTTI_OK : conductor_fail_malformed("the load", r);
 }
 
-/* The first line is the header, which a file that goes on has. */
+/* The first line is the header, which a resumed file has. */
 static enum tutti_err open_step_log(struct tt_conductor *conductor, bool *anew)
 {
     const struct tt_bytes *from = &conductor->step_log_mark;
@@ -258,8 +254,8 @@ static enum tutti_err conductor_handle_step(struct tt_conductor *conductor, int 
     return tt_fail_context(err, "--step-log");
 }
 
-/* The first rank has written all steps up to here. Once all have brought their parts, every row that came before is written, and
- * none that comes after. Where the conductor itself has failed, there is nothing to go on from: the run ends. */
+/* The first rank has written all steps up to here. Once all ranks have delivered their parts, every earlier row is
+ * written, and no later one. If the conductor itself has failed, the checkpoint is unusable: the run ends. */
 static enum tutti_err conductor_handle_checkpoint(struct tt_conductor *conductor, int r, struct tt_byte_reader *in)
 {
     struct tt_byte_writer *result = &conductor->result_at, *step_log = &conductor->step_log_at;
@@ -322,8 +318,8 @@ static enum tutti_err conductor_handle_tally(struct tt_conductor *conductor, int
 static void conductor_record_error(struct tt_conductor *conductor, const struct conductor_rank *rank, bool told,
                                    const char *message, const struct tt_fail_subject *about)
 {
-    /* A rank that was stopped counts only if no other rank failed; so does a rank that reports the loss of another rank, of
-     * whose end more may be known elsewhere. */
+    /* A stopped rank counts only if no other rank failed; so does a rank that reports the loss of a second rank, about
+     * whose end other ranks may know more. */
     int weight = rank->err == TUTTI_OK                 ? 0
                  : rank->err == TUTTI_ERR_STOPPED      ? 1
                  : told && rank->err == TUTTI_ERR_LOST ? 2
@@ -347,7 +343,7 @@ static void conductor_record_error(struct tt_conductor *conductor, const struct 
     conductor->message = tt_text_copy(message); /* NULL for want of memory: the name of the error has to do */
 }
 
-/* `told`: by the rank itself. */
+/* `told`: reported by the rank itself. */
 static void end_rank(struct tt_conductor *conductor, int r, enum tutti_err err, bool told, const char *message,
                      const struct tt_fail_subject *about)
 {
@@ -429,7 +425,7 @@ enum tutti_err tt_conductor_receive(struct tt_conductor *conductor, int rank, co
         err = conductor_handle_frame(conductor, rank, kind, &in);
         done += TUTTI_REPORT_HEADER + size;
     }
-    *taken = conductor->ranks[rank].ended ? count : done; /* after the end there is nothing to read */
+    *taken = conductor->ranks[rank].ended ? count : done; /* later bytes are ignored */
     return store_conductor_error(conductor, err);
 }
 
@@ -440,9 +436,7 @@ void tt_conductor_mark_lost(struct tt_conductor *conductor, int rank, enum tutti
         end_rank(conductor, rank, err, false, tutti_err_message(), &about);
 }
 
-/* --- what people see */
-
-/* The rank with the least progress, among those that have told where they are. */
+/* Finds the rank with the least progress among those that have reported their time. */
 static const struct conductor_rank *find_slowest_rank(const struct tt_conductor *conductor, bool with_progress)
 {
     const struct conductor_rank *last = NULL;
@@ -491,7 +485,7 @@ const char *tt_conductor_last_log_lines(struct tt_conductor *conductor, int r)
 
 /* --- what ranks counted becomes the statistics of the run */
 
-/* Of the units that ranks tell for a component, the one that has it. */
+/* Of the units that ranks report for a component, returns the one with data. */
 static struct tt_unit_stats *conductor_find_unit(struct tutti_run_stats *const *tallies, int ranks, size_t component,
                                                  int *at)
 {
@@ -525,7 +519,7 @@ static enum tutti_err gather_units(struct tutti_run_stats *stats, struct tutti_r
     return TUTTI_OK;
 }
 
-/* A text out of a tally, or this one where there is none. */
+/* Moves a text out of a tally, or returns `other` if it is NULL. */
 static char *conductor_move_text(char **text, const char *otherwise)
 {
     char *taken = text && *text ? *text : tt_text_copy(otherwise);
@@ -534,9 +528,10 @@ static char *conductor_move_text(char **text, const char *otherwise)
     return taken;
 }
 
-/* tallies[r] is what rank r counted (sim/report/reporter.h: units per component, with holes), NULL if it came to no end. Takes the
- * texts and units out of them; what is left is still to be released. What all ranks count alike is taken from the first there
- * is; of what each counts for itself, the sum, or that of the rank that has most. MEMORY: `stats` is then empty. */
+/* Sums the counts. tallies[r] has those of rank r (sim/report/reporter.h: units per component, with gaps), NULL if it
+ * did not end. Moves texts and units out of them; the caller releases the rest. Counts that are equal on all ranks are
+ * taken from the first tally; all others are summed, or taken from the rank with the largest. MEMORY: `stats` is then
+ * empty. */
 static enum tutti_err sum_tallies(struct tutti_run_stats *stats, struct tutti_run_stats *const *tallies, int ranks)
 {
     struct tutti_run_stats *first = NULL;
@@ -563,8 +558,6 @@ static enum tutti_err sum_tallies(struct tutti_run_stats *stats, struct tutti_ru
     *stats = (struct tutti_run_stats){0};
     return tt_fail_memory();
 }
-
-/* --- the end */
 
 bool tt_conductor_is_done(const struct tt_conductor *conductor)
 {
@@ -600,7 +593,7 @@ enum tutti_err tt_conductor_finish(struct tt_conductor *conductor, struct tutti_
 {
     unsigned long rows = tt_merged_rows_count(conductor->rows);
 
-    /* A rank that was ahead of the one whose FMU ended the run has not failed in it. */
+    /* A rank ahead of the rank whose FMU ended the run has not failed in it. */
     double end = INFINITY;
     for (int r = 0; r < conductor->count; r++)
         if (!conductor->ranks[r].err && conductor->ranks[r].has_tally && conductor->ranks[r].tally.terminated_by_fmu)

@@ -17,13 +17,13 @@
 
 struct tt_conductor;
 
-/* For `ranks` ranks. `options` (log, progress, step_log, output) are borrowed; `result` is the result file, absolute, or "-"
- * (NULL: none). Nothing is opened before the ranks have told their columns: what is refused must not cost an earlier
- * result. */
+/* Creates a conductor for `ranks` ranks. `options` (log, progress, step_log, output) are borrowed; `result` is the
+ * result file, absolute, or "-" (NULL: none). Nothing is opened before the ranks have reported their columns: a
+ * rejected run must not destroy an earlier result. */
 TUTTI_CHECKED enum tutti_err tt_conductor_new(struct tt_conductor **out, const struct tutti_run_options *options,
                                               const char *result, int ranks);
-/* Files go on from these marks (tt_conductor_mark) of an interrupted run, when the ranks have told what comes into them; an empty
- * one: a new file. Borrowed until then. To be called before anything is taken. */
+/* Files resume at these marks (tt_conductor_mark) of an interrupted run once the ranks have reported their columns; an
+ * empty mark: a new file. Borrowed until then. Must be called before the first tt_conductor_receive. */
 void tt_conductor_resume(struct tt_conductor *conductor, struct tt_bytes result, struct tt_bytes step_log);
 /* Checkpoints that ranks report are collected there, which is borrowed until the end; before anything is taken. */
 void tt_conductor_collect(struct tt_conductor *conductor, struct tt_collector *collector);
@@ -35,30 +35,29 @@ TUTTI_CHECKED enum tutti_err tt_conductor_expect_states(struct tt_conductor *con
  * been opened. IO, MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_conductor_mark(struct tt_conductor *conductor, struct tt_byte_writer *result,
                                                struct tt_byte_writer *step_log);
-/* What was there with the last mark is on the disk after this. Another thread may be using the conductor. */
+/* Ensures that the data of the last mark survives a power failure. A second thread may be using the conductor. */
 TUTTI_CHECKED enum tutti_err tt_conductor_sync(struct tt_conductor *conductor);
-/* Takes bytes that rank `rank` reported; *taken may be less than `count`: the rest is a frame that is not whole yet, or a row
- * that has to wait for others, and is to be offered again. IO if the result cannot be written, FORMAT if the bytes are no
- * report: the run is to be stopped. */
+/* Takes bytes that rank `rank` reported. *taken may be less than `count`: the remaining bytes are an incomplete frame,
+ * or a row that must wait for other ranks, and must be offered again. IO if the result cannot be written, FORMAT if the
+ * bytes are not a report: the run must be stopped. */
 TUTTI_CHECKED enum tutti_err tt_conductor_receive(struct tt_conductor *conductor, int rank, const char *bytes,
                                                   size_t count, size_t *taken);
-/* Rank `rank` will not report anything any more; `err` with this thread's message says why. Does nothing if it has reported
- * its END before. */
+/* Rank `rank` will not report any more; `err` with this thread's message has the reason. No effect after its END. */
 void tt_conductor_mark_lost(struct tt_conductor *conductor, int rank, enum tutti_err err);
 /* To be called some ten times a second: progress for people, rows to the disk. */
 TUTTI_CHECKED enum tutti_err tt_conductor_update(struct tt_conductor *conductor);
-/* Have all ranks come to their end? */
+/* Returns true if all ranks have ended. */
 bool tt_conductor_is_done(const struct tt_conductor *conductor);
-/* Has this one? */
+/* Returns true if this rank has ended. */
 bool tt_conductor_has_ended(const struct tt_conductor *conductor, int rank);
-/* Has any rank failed? Others will not come further. */
+/* Returns true if any rank has failed. The others will not advance. */
 bool tt_conductor_has_failed(const struct tt_conductor *conductor);
-/* Where the run is: the least time that any rank has told. */
+/* Returns the time of the run: the least time that any rank has reported. */
 double tt_conductor_time(const struct tt_conductor *conductor);
 /* The last lines that the rank has logged, one per line; "" if none. Borrowed. */
 const char *tt_conductor_last_log_lines(struct tt_conductor *conductor, int rank);
-/* Closes the result, fills `stats`, releases the conductor. Returns what the run came to: the error of the rank that failed
- * first (not of those that were stopped because of it), else that of writing the result. */
+/* Closes the result, fills `stats`, frees the conductor. Returns the error of the rank that failed first (not of those
+ * stopped because of it), otherwise that of writing the result. */
 TUTTI_CHECKED enum tutti_err tt_conductor_finish(struct tt_conductor *conductor, struct tutti_run_stats *stats);
 
 #endif

@@ -243,7 +243,7 @@ void tt_confined_close(struct tt_confined *confined)
     *confined = (struct tt_confined){0};
 }
 
-/* What the conductor has open, but for `kept`, is none of the worker's business, nor is what people type. */
+/* The worker must not use the conductor's descriptors, except `kept`, nor its terminal input. */
 static enum tutti_err close_other_files(int kept)
 {
     unsigned first = STDERR_FILENO + 1;
@@ -259,8 +259,8 @@ static enum tutti_err close_other_files(int kept)
     return TUTTI_OK;
 }
 
-/* Memory that the worker shares with others, but for the mapping that `kept` lies in: the denials, and what the program has that the
- * worker was forked from. Whoever reads there is not confined. */
+/* Unmaps memory shared with other processes, except the mapping of `kept`: the denials, and the memory of the program
+ * from which the worker was forked, whose readers are not confined. */
 static void drop_shared_memory(const void *kept)
 {
     char line[512], mode[8];
@@ -273,7 +273,8 @@ static void drop_shared_memory(const void *kept)
         snprintf(mode, sizeof mode, "%.5s", at); /* " rw-s" */
         bool is_kept = (uintptr_t)kept >= begin && (uintptr_t)kept < end;
         if (strcmp(mode, " rw-s") == 0 && !is_kept)
-            munmap((void *)begin, end - begin); /* NOLINT(performance-no-int-to-ptr): that is how it is told */
+            /* NOLINT(performance-no-int-to-ptr): the kernel lists mappings as numbers */
+            munmap((void *)begin, end - begin);
     }
     if (maps)
         fclose(maps);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* confined.h - workers whose FMUs are confined (base/sandbox/sandbox.h): which policy follows from a run's options for the units of a
- * rank, and how people hear of what was forbidden.
+/* confined.h - workers whose FMUs are confined (base/sandbox/sandbox.h): the policy that a run's options define for the
+ * units of a rank, and the reporting of denials.
  *
- * Units of a rank share a process, so that what one of them may do, all of them may. */
+ * Units of a rank share a process, and therefore their permissions. */
 #ifndef TT_RUN_CONFINED_H
 #define TT_RUN_CONFINED_H
 
@@ -16,8 +16,8 @@ TUTTI_CHECKED enum tutti_err tt_confined_read(const struct tutti_run_options *op
 /* Are --allow and --limits right, and what is to be known of them: units that share a process, FMUs that need a tool. ARGUMENT. */
 TUTTI_CHECKED enum tutti_err tt_confined_check(const struct tt_job *job);
 
-/* What the options allow to the units of a rank, and their limits; the folders of their FMUs are not in it. tt_policy_fini
- * follows in any case. */
+/* Creates the policy and limits of the units of a rank from the options; the folders of their FMUs are not included.
+ * tt_policy_fini follows in any case. */
 TUTTI_CHECKED enum tutti_err tt_confined_policy(struct tt_policy *policy, const struct tt_job *job, int rank);
 /* Adds the folders of the rank's FMUs, which are unpacked if they are not. */
 TUTTI_CHECKED enum tutti_err tt_confined_add_folders(struct tt_policy *policy, const struct tt_job *job, int rank);
@@ -29,7 +29,7 @@ TUTTI_CHECKED enum tutti_err tt_confined_allow_forks(struct tt_policy *policy, c
 void tt_confined_log_denial(const struct tutti_log *log, const struct tt_system *system, int rank,
                             const struct tt_denial *denial);
 
-/* What the conductor keeps of workers that it forks. Zeroed: they are not confined. */
+/* The conductor's data about workers that it forks. Zeroed: they are not confined. */
 struct tt_confined {
     enum tt_confine how;
     int ranks;
@@ -45,7 +45,7 @@ void tt_confined_close(struct tt_confined *confined);
 TUTTI_CHECKED enum tutti_err tt_confined_enter(const struct tt_confined *confined, const struct tt_job *job, int rank,
                                                const _Atomic uint32_t *component, int kept,
                                                struct tt_sandbox *confinement);
-/* In the conductor: tells what is new. */
+/* In the conductor: logs new denials. */
 void tt_confined_log_new_denials(struct tt_confined *confined, const struct tt_job *job, int rank);
 
 #endif

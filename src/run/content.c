@@ -128,7 +128,7 @@ static enum tutti_err create_work_folder(struct tt_content_cache *cache)
     }
     cache->lock = open(cache->work, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (cache->lock >= 0)
-        (void)flock(cache->lock, LOCK_EX | LOCK_NB); /* where there are no locks, no process sweeps either */
+        (void)flock(cache->lock, LOCK_EX | LOCK_NB); /* without locks, no process removes folders either */
     return TUTTI_OK;
 }
 
@@ -204,12 +204,12 @@ bool tt_content_cache_has(const struct tt_content_cache *cache, const struct tt_
     if (has)
         (void)utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW); /* used: tt_content_cache_evict */
     else if (there)
-        (void)unlink(path); /* it is not what its name says */
+        (void)unlink(path); /* its content does not match its name */
     free(path);
     return has;
 }
 
-/* Makes a copy, where the file system can, one that shares its blocks, and says what is in it. False: errno. */
+/* Copies a file, sharing its blocks if the file system can, and hashes it. False: errno. */
 static bool copy_and_hash_file(const char *from, const char *to, struct tt_content *found)
 {
     char *block = malloc(BLOCK);
@@ -236,7 +236,7 @@ enum tutti_err tt_content_cache_copy_out(const struct tt_content_cache *cache, c
     char *from = tt_content_cache_path(cache, content);
     if (!from)
         return tt_fail_memory();
-    /* Another node that shares the cache may just replace the file by the same: there is none then, for a moment. */
+    /* A second node that shares the cache may be replacing the file: it may be missing for a moment. */
     bool lent = false;
     for (int i = 0; i < 100 && !lent; i++) {
         lent = copy_and_hash_file(from, path, &found);

@@ -36,11 +36,12 @@ TUTTI_CHECKED enum tutti_err tt_content_cache_open(struct tt_content_cache **out
 void tt_content_cache_free(struct tt_content_cache *cache);
 /* This process's folder: absolute; borrowed. */
 const char *tt_content_cache_work_folder(const struct tt_content_cache *cache);
-/* Is it there, and is it what its name says? One that is not is removed: code of FMUs runs as the user who owns the cache. */
+/* Returns true if the cache has the content and it matches its hash. A mismatch is removed: code of FMUs runs as the
+ * user who owns the cache. */
 bool tt_content_cache_has(const struct tt_content_cache *cache, const struct tt_content *content);
 /* Where it is, or would be. The caller's (free); NULL when memory is out. */
 char *tt_content_cache_path(const struct tt_content_cache *cache, const struct tt_content *content);
-/* Copies it to `path`: whoever alters that alters no other run's. IO if it is not there (any more), or is not what its name says. */
+/* Copies it to `path`, so that a changed copy affects no other run. IO if it is missing, or does not match its hash. */
 TUTTI_CHECKED enum tutti_err tt_content_cache_copy_out(const struct tt_content_cache *cache,
                                                        const struct tt_content *content, const char *path);
 
@@ -48,8 +49,8 @@ TUTTI_CHECKED enum tutti_err tt_content_cache_copy_out(const struct tt_content_c
 void tt_content_cache_clean_up(const struct tt_content_cache *cache);
 /* The bytes of all files in it, and how many there are. */
 uint64_t tt_content_cache_size(const struct tt_content_cache *cache, uint64_t *files);
-/* Removes files, the least recently used first, until at most `limit` bytes are left; those used since then stay. How many it
- * removed. */
+/* Removes files, the least recently used first, down to `limit` bytes; those used since then stay. Returns their
+ * number. */
 size_t tt_content_cache_evict(const struct tt_content_cache *cache, uint64_t limit, const struct timespec *since);
 
 /* A file on its way. */
@@ -60,10 +61,10 @@ TUTTI_CHECKED enum tutti_err tt_content_arrival_new(struct tt_content_arrival **
                                                     const struct tt_content *content);
 const struct tt_content *tt_content_arrival_content(const struct tt_content_arrival *arrival);
 uint64_t tt_content_arrival_size(const struct tt_content_arrival *arrival); /* bytes so far */
-/* The next bytes. FORMAT if there are more than were told; IO. */
+/* Writes the next bytes. FORMAT if there are more than announced; IO. */
 TUTTI_CHECKED enum tutti_err tt_content_arrival_write(struct tt_content_arrival *arrival, const void *bytes,
                                                       size_t size);
-/* All bytes are there: checks the hash and gives the file its name. FORMAT if they are not what was told. Releases it. */
+/* Called after all bytes: checks the hash and renames the file. FORMAT for different content. Releases it. */
 TUTTI_CHECKED enum tutti_err tt_content_arrival_finish(struct tt_content_arrival *arrival);
 /* Gives it up; NULL is fine. */
 void tt_content_arrival_free(struct tt_content_arrival *arrival);

@@ -47,7 +47,7 @@ void tt_fmu_process_install_signals(pid_t parent)
         raise(SIGKILL);
 }
 
-/* 0: it is no process, or gone. */
+/* 0: not a process, or gone. */
 static pid_t orphans_parent(const char *name)
 {
     char path[300], line[512];

@@ -10,14 +10,15 @@
 /* Seconds that it has to come to its end, once an FMU has crashed when it was freed: it may hold what others wait for. */
 enum { TUTTI_SETTLE_LAST_SECONDS = 10 };
 
-/* Signals from the terminal reach the whole group: what they mean, `parent` tells, and it does not outlive it. Crashes end it, without a core. */
+/* Signals from the terminal reach the whole group: the process ignores them, because `parent` handles them, and ends
+ * with its parent. Crashes end it without a core file. */
 void tt_fmu_process_install_signals(pid_t parent);
 
 /* Processes that FMUs started and left behind. They become children of the nearest ancestor that is a subreaper
  * (prctl(2), PR_SET_CHILD_SUBREAPER), which alone can find them: who starts them is gone, and groups and sessions can be left. */
 
-/* Calls judge(context, PID) for every child of this process, sends the signal to those for which it is true, and collects them if
- * they have ended. How many were they? Without those that are of another user, and let go. */
+/* Sends the signal to every child of this process for which judge(context, PID) is true, and reaps those that have
+ * ended. Returns their number, without children that belong to a different user. */
 size_t tt_fmu_process_signal_orphans(int number, bool (*judge)(void *context, pid_t pid), void *context);
 
 #endif

@@ -23,7 +23,7 @@ enum tutti_err tt_list_file_read(const struct tt_list_file *lines, const char *p
     FILE *file = fopen(path, "re");
     if (!file)
         return tt_fail(TUTTI_ERR_ARGUMENT, "%s: cannot read %s: %s", lines->option, path, strerror(errno));
-    enum { LONGEST = 4096, MOST_LINES = 65536 }; /* a device without end is no list */
+    enum { LONGEST = 4096, MOST_LINES = 65536 }; /* limits for devices without end */
     char line[LONGEST];
     enum tutti_err err = TUTTI_OK;
     for (unsigned number = 1; !err && fgets(line, sizeof line, file); number++) {

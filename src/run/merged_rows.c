@@ -8,11 +8,11 @@
 #include "base/number.h"
 #include "unit/signals.h"
 
-/* A column as its rank told it, and where its values go. */
+/* A column as its rank reported it, and the destination of its values. */
 struct merged_cell {
     uint32_t component, place;
     uint32_t rank, order;    /* among those of its rank */
-    struct tt_column column; /* whose source is an order, too */
+    struct tt_column column; /* its source is an index, too */
     size_t at;               /* among all columns */
     void *to;
     struct tt_owned *owned; /* String and Binary */
@@ -20,7 +20,7 @@ struct merged_cell {
 
 struct merged_source {
     bool told;  /* its columns */
-    bool ended; /* brings no more */
+    bool ended; /* provides no more rows */
     bool brings;
     bool is_here; /* has brought the row that is to be written next */
     struct merged_cell *cells;
@@ -28,12 +28,12 @@ struct merged_source {
 };
 
 struct tt_merged_rows {
-    struct tt_output_target target; /* whose origin a rank tells */
+    struct tt_output_target target; /* its origin is reported by a rank */
     struct merged_source *sources;
     int ranks, untold;
     int missing;  /* sources that have not brought the next row */
     bool over;    /* no further row is written */
-    double t;     /* of the next row, which all must tell to the bit */
+    double t;     /* time of the next row, which all must report to the bit */
     bool t_known; /* a rank has brought it */
     struct tt_column *columns;
     struct tt_owned *owned;
@@ -62,8 +62,6 @@ void tt_merged_rows_resume(struct tt_merged_rows *rows, struct tt_bytes mark)
 {
     rows->target.resume = mark;
 }
-
-/* --- columns */
 
 static int merged_rows_compare_cells(const void *a, const void *b)
 {
@@ -104,7 +102,7 @@ static enum tutti_err merged_rows_set_layout(struct tt_merged_rows *rows, struct
     return TUTTI_OK;
 }
 
-/* All have told. */
+/* All ranks have reported their columns. */
 static enum tutti_err merged_rows_open_result(struct tt_merged_rows *rows)
 {
     size_t n = 0;
@@ -153,7 +151,7 @@ static enum tutti_err merged_rows_read_cell(struct tt_merged_rows *rows, struct 
     return failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-/* Where a rank says something that no rank says. */
+/* A rank's report contradicts the others. */
 static enum tutti_err merged_rows_fail_malformed(const char *what, int rank)
 {
     return tt_fail(TUTTI_ERR_FORMAT, "%s of rank %d are malformed", what, rank);
@@ -194,8 +192,6 @@ enum tutti_err tt_merged_rows_receive_columns(struct tt_merged_rows *rows, int r
     return err;
 }
 
-/* --- rows */
-
 bool tt_merged_rows_must_wait(const struct tt_merged_rows *rows, int rank)
 {
     const struct merged_source *source = &rows->sources[rank];
@@ -219,7 +215,7 @@ static enum tutti_err merged_rows_read_value(const struct merged_cell *cell, str
     return TUTTI_OK;
 }
 
-/* All have brought it. */
+/* All ranks have reported the row. */
 static enum tutti_err write_merged_row(struct tt_merged_rows *rows)
 {
     rows->missing = 0;
@@ -278,7 +274,7 @@ void tt_merged_rows_end_rank(struct tt_merged_rows *rows, int rank)
 {
     struct merged_source *source = &rows->sources[rank];
     source->ended = true;
-    /* Of what it has brought, the next row is still written once the others have it, too. */
+    /* Of its pending rows, the next one is still written once all other ranks have it. */
     rows->over = rows->over || !source->told || (rows->untold == 0 && source->brings && !source->is_here);
 }
 

@@ -14,8 +14,8 @@
 
 /* ---- "UNIT=..." ---- */
 
-/* Finds the unit in front of the last '='; *value is what stands after it. TUTTI_NONE if there is no such unit.
- * ARGUMENT without a '='. */
+/* Finds the unit before the last '='; *value is the text after it. TUTTI_NONE if the unit does not exist. ARGUMENT
+ * without a '='. */
 static enum tutti_err placement_split_option(const struct tt_system *system, const char *option, const char *text,
                                              uint32_t *unit, const char **value)
 {
@@ -80,7 +80,7 @@ static enum tutti_err apply_rank_annotations(const struct tt_system *system, con
             continue;
         if (rank < ranks)
             fixed[c] = rank;
-        else if (ranks > 1) /* with one rank there is no choice to miss */
+        else if (ranks > 1) /* a single rank needs no choice */
             tt_log(options->log, TUTTI_LOG_WARNING, NULL,
                    "%s:%u: %s is to be on rank %d, but there are %d ranks, 0 to %d; it goes anywhere", component->file,
                    component->line, component->name, (int)rank, ranks, ranks - 1);
@@ -258,7 +258,7 @@ static enum tutti_err partition_components(const struct tt_system *system, const
     return placement_log(system, options, ranks, place, work);
 }
 
-/* How many ranks have an instance of the same unit? */
+/* Counts the ranks that have an instance of the unit. */
 static int count_rank_instances(const struct tutti_run_options *options)
 {
     return options->twin ? 2 : 1;

@@ -59,7 +59,7 @@ bool tt_recovery_retry(struct tt_recovery *recovery, struct tt_failure *failure)
 {
     const struct tutti_run_options *asked = recovery->asked;
     const volatile sig_atomic_t *interrupt = asked->interrupt;
-    /* What cannot be reached at the start is the person's to mend. */
+    /* A node that is unreachable at the start is for the user to fix. */
     bool under_way = recovery->started || recovery->used > 0;
     bool ends = failure->err != TUTTI_ERR_LOST || asked->recover == 0 || !under_way || (interrupt && *interrupt);
     recovery->started = false;
@@ -79,7 +79,7 @@ bool tt_recovery_retry(struct tt_recovery *recovery, struct tt_failure *failure)
         return false;
     }
     recovery->used++;
-    recovery->options.used = NULL; /* files were told */
+    recovery->options.used = NULL; /* files were reported already */
     recovery->options.spares_nodes = true;
     if (recovery->told.to)
         tt_recovery_filter_restart(&recovery->told);
@@ -94,7 +94,7 @@ enum { MOST = 4096 };
 
 struct filtered_message {
     char *text;
-    unsigned long before, now; /* how often: by an attempt before, by this one */
+    unsigned long before, now; /* number of occurrences: in the previous attempt, in this one */
 };
 
 /* NULL: it is one too many, or memory is out. Takes `text`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* recovery.h - a run that has lost a worker, and goes on with a new one (--recover): all ranks are started again, from the last
- * checkpoint, or from the beginning if there was none. */
+/* recovery.h - a run that has lost a worker and resumes with a new one (--recover): all ranks are started again, from
+ * the last checkpoint, or from the beginning without one. */
 #ifndef TT_RUN_RECOVERY_H
 #define TT_RUN_RECOVERY_H
 
@@ -15,8 +15,8 @@
 #include "run/live/live.h"
 #include "sim/checkpoint/collector.h"
 
-/* A log for a run that is made more than once (recovery.h): what an attempt before has said is not said again. Of a message that
- * comes again and again, as often as it was told before. */
+/* A log for repeated attempts of a run (recovery.h): messages of an earlier attempt are not repeated. A message that
+ * occurs several times is suppressed as often as it was logged before. */
 
 struct tt_message_filter {
     struct tutti_log log;       /* to be used in place of `to` */
@@ -26,7 +26,7 @@ struct tt_message_filter {
     struct tt_vector messages;
 };
 
-/* `to` has a function to write. `told` must stay where it is. */
+/* `to` has a function to write. `told` must not be moved. */
 void tt_recovery_filter_init(struct tt_message_filter *told, const struct tutti_log *to);
 void tt_recovery_filter_fini(struct tt_message_filter *told);
 /* Another attempt begins. */
@@ -37,13 +37,13 @@ struct tt_recovery {
     struct tutti_run_options options;      /* what the next attempt is made with */
     bool started;                          /* ranks ran in the last one */
     unsigned used;                         /* recoveries */
-    char *why;                             /* the loss before: one that comes again the same is none of chance */
+    char *why;                             /* the reason of the previous loss: an identical loss is not accidental */
     struct tt_seen_rows watched;           /* rows that attempts before have shown */
-    struct tt_message_filter told;         /* messages that they have told; its log is that of `options` */
+    struct tt_message_filter told;         /* messages already logged; its log is that of `options` */
     struct tt_tempdir *folder;
-    char *path; /* of the checkpoint that is gone on from, in that folder */
+    char *path; /* of the checkpoint to resume at, in that folder */
     double t;
-    struct tt_live *live; /* that attempts are watched by, all of them; NULL: nobody may */
+    struct tt_live *live; /* the server for viewers of all attempts; NULL: none */
 };
 
 /* `recovery` must stay where it is. */
@@ -52,7 +52,7 @@ void tt_recovery_fini(struct tt_recovery *recovery);
 
 /* At the end of an attempt: keeps the last checkpoint that was collected; NULL: none was asked for. IO, MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_recovery_store(struct tt_recovery *recovery, struct tt_collector *collector);
-/* Is there another attempt, after one that came to this? Tells people that there is; or adds to the message why there is none. */
+/* Returns true if a further attempt follows this error. Logs it; or adds the reason against it to the message. */
 bool tt_recovery_retry(struct tt_recovery *recovery, struct tt_failure *failure);
 
 #endif

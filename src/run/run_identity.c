@@ -15,7 +15,7 @@ static enum tutti_err write_file_identity(struct tt_byte_writer *parcel, const c
 {
     struct tt_content content = {0};
     struct stat status;
-    bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode); /* whose name has to do */
+    bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode); /* whose name must match */
     if (!is_folder)
         TRY(tt_content_of_file(&content, path));
     tt_bytes_put_text(parcel, name);
@@ -68,7 +68,7 @@ static enum tutti_err run_identity_write(const struct tt_job *job, struct tt_byt
     return parcel->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-/* ---- is it the same? ---- */
+/* ---- comparison ---- */
 
 /* Files may be called otherwise; they come in the same order. */
 static enum tutti_err run_identity_compare(struct tt_byte_reader mine, struct tt_byte_reader theirs)

@@ -53,7 +53,7 @@ static enum tutti_err check_recovery(const struct tutti_run_options *options)
 static enum tutti_err run_job_check_options(const struct tutti_run_options *options)
 {
     int ways = 0;
-    for (int i = 0; i < LAUNCHERS - 1; i++) /* the last one serves if there is no other */
+    for (int i = 0; i < LAUNCHERS - 1; i++) /* the last one is the default */
         ways += launchers[i]->is_asked_for(options);
     if (ways > 1)
         return tt_fail(TUTTI_ERR_ARGUMENT, "--threads, --processes, --nodes and mpiexec are ways to run the same "
@@ -106,7 +106,7 @@ static enum tutti_err sync_results(void *context)
     return tt_conductor_sync(context);
 }
 
-/* Files go on, and checkpoints are collected, as far as the job asks for that. */
+/* Resumes files, and collects checkpoints, as far as the job requests it. */
 static enum tutti_err run_job_prepare_conductor(struct tt_conductor *conductor, const struct tt_job *job,
                                                 struct tt_collector **collector)
 {
@@ -125,7 +125,6 @@ static enum tutti_err run_job_prepare_conductor(struct tt_conductor *conductor, 
     return TUTTI_OK;
 }
 
-/* Units are placed. */
 static enum tutti_err run_placed(const struct tt_launch *launch, struct tutti_run_stats *stats,
                                  struct tt_recovery *recovery)
 {
@@ -191,8 +190,8 @@ static enum tutti_err run_job_set_launcher(struct tt_launch *launch, const struc
     return launch->self ? TUTTI_OK : tt_fail_memory();
 }
 
-/* FMUs that can be instantiated only once per process may need several; those that are confined need one of their own. Second instances
- * need ranks of their own. */
+/* FMUs that can be instantiated only once per process may need several processes; confined FMUs need a separate one.
+ * Second instances need separate ranks. */
 static enum tutti_err choose_launcher(struct tt_launch *launch, const struct tt_job *job)
 {
     int least = 1;

@@ -20,16 +20,15 @@
 /* Seconds: between looks of the conductor at its clock; that what a lost rank reported may take to be written. */
 static const double IDLE_EVERY = 0.05, LEFTOVERS = 0.3;
 
-/* A rank, as it is seen from here. */
 struct supervised_rank {
     struct tt_byte_writer held; /* the beginning of a frame that is not whole where the launcher has it */
-    bool closed;                /* what it reports is no report: the rest is thrown away */
-    bool over;                  /* it has left, or is lost ... */
+    bool closed;                /* its stream is malformed: the rest is discarded */
+    bool over;                  /* it has left, or is lost */
     bool lost;
-    bool is_dry;    /* ... and nothing that it reported is on its way */
+    bool is_dry;    /* and none of its reports is pending */
     double lost_at; /* on the clock */
     enum tutti_err err;
-    char *why; /* NULL if there was no memory for it */
+    char *why; /* NULL if memory was out */
     uint64_t sign;
     double moved; /* when it was last seen to */
 };
@@ -41,9 +40,9 @@ struct supervision {
     struct tt_conductor *conductor;
     struct supervised_rank *watched;
     int ranks, started;
-    uint64_t stopped; /* after so many steps; UINT64_MAX: not */
-    int culprit;      /* the lost rank that stopped the others; -1: none */
-    bool blamed;      /* the conductor was told of a loss */
+    uint64_t stopped; /* the step after which ranks stop; UINT64_MAX: they do not */
+    int culprit;      /* the lost rank that stopped all others; -1: none */
+    bool blamed;      /* the loss was reported to the conductor */
     bool interrupted;
     double timeout;  /* seconds; INFINITY: none */
     double looked;   /* when ranks were last looked at */
@@ -90,7 +89,7 @@ static void close_stream(struct supervision *run, int rank, enum tutti_err err)
     supervision_fail(run, err);
 }
 
-/* Offers bytes; how many are not needed any more? */
+/* Offers bytes; returns the number of bytes that are consumed. */
 static size_t supervision_offer(struct supervision *run, int rank, const char *bytes, size_t count)
 {
     size_t taken = 0;
@@ -102,7 +101,7 @@ static size_t supervision_offer(struct supervision *run, int rank, const char *b
     return taken;
 }
 
-/* How many bytes belong to the frame that these are the beginning of? At least the header. */
+/* Returns the size of the frame that begins here; at least that of the header. */
 static size_t frame_size(struct supervision *run, int rank, const char *bytes, size_t count)
 {
     enum tt_report_kind kind;
@@ -116,7 +115,7 @@ static size_t frame_size(struct supervision *run, int rank, const char *bytes, s
     return TUTTI_REPORT_HEADER + size;
 }
 
-/* Adds what there is to the frame that is held, and offers it once it is whole. Did anything move? */
+/* Adds bytes to the held frame, and offers it once it is complete. Returns true on any progress. */
 static bool offer_held_frame(struct supervision *run, int rank)
 {
     struct tt_byte_writer *held = &run->watched[rank].held;
@@ -138,7 +137,7 @@ static bool offer_held_frame(struct supervision *run, int rank)
     return true;
 }
 
-/* Offers what there is. The beginning of a frame that is not whole is held here: the launcher may have no room for the rest. */
+/* Offers the available bytes. The beginning of an incomplete frame is held here, because the launcher may be full. */
 static bool supervision_offer_reports(struct supervision *run, int rank)
 {
     struct supervised_rank *watched = &run->watched[rank];
@@ -158,7 +157,7 @@ static bool supervision_offer_reports(struct supervision *run, int rank)
     return taken > 0; /* else a row that has to wait */
 }
 
-/* Hands over what one rank has reported, as far as the conductor takes it. Was it anything? */
+/* Passes reports of one rank to the conductor, as far as that accepts them. Returns true if there were any. */
 static bool supervision_read_reports(struct supervision *run, int rank)
 {
     if (run->watched[rank].closed) {
@@ -217,7 +216,7 @@ static void supervision_read_all_reports(struct supervision *run)
     run->taking = false;
 }
 
-/* Is nothing left that could be taken from a rank that reports no more? */
+/* Returns true if nothing is left to take from a rank that reports no more. */
 static bool is_drained(struct supervision *run, int rank)
 {
     const struct supervised_rank *watched = &run->watched[rank];
@@ -228,8 +227,8 @@ static bool is_drained(struct supervision *run, int rank)
             watched->held.size < frame_size(run, rank, watched->held.bytes, watched->held.size));
 }
 
-/* In a handler: a rank's thread ends the process. What ranks have reported is taken in first, by the conductor's thread: the
- * round that is under way may have passed a rank already, so that it takes one more. */
+/* In a handler: a rank's thread ends the process. The conductor's thread first takes all reports; the current round may
+ * have passed a rank already, so that one more round is needed. */
 static void await_report_intake(void *context)
 {
     enum { PATIENCE = 2000 }; /* ms: the conductor may wait for what the dying thread holds */
@@ -251,7 +250,7 @@ static void await_report_intake(void *context)
 
 /* ---- ranks that are lost ---- */
 
-/* It will report no end, unless it has done so before. This thread's message says why. */
+/* The rank will not report its end, unless it has done so before. This thread's message has the reason. */
 static void supervision_record_end(struct supervision *run, int rank, enum tutti_err err)
 {
     struct supervised_rank *watched = &run->watched[rank];
@@ -275,7 +274,7 @@ static void supervision_record_loss(struct supervision *run, int rank, enum tutt
     set_end_deadline(run);
 }
 
-/* Has it moved since the last time? */
+/* Checks whether the rank has advanced since the last time. */
 static void supervision_check_heartbeat(struct supervision *run, int rank, const struct tt_heartbeat *heartbeat,
                                         double now)
 {
@@ -325,7 +324,7 @@ static void lose_rank_if_due(struct supervision *run, int rank, bool at_last)
     if (!at_last && !late && !is_drained(run, rank))
         return;
 
-    /* Tells the conductor of a rank that will not tell its end itself, with its last words. */
+    /* Reports a rank that cannot report its end to the conductor, with its last log lines. */
     char words[2048] = "";
     if (watched->lost && watched->err == TUTTI_ERR_LOST)
         tt_supervision_last_log_lines(run->conductor, rank, words, sizeof words);
@@ -334,7 +333,7 @@ static void lose_rank_if_due(struct supervision *run, int rank, bool at_last)
     run->blamed = run->blamed || watched->lost;
 }
 
-/* The one that stopped the others first: its error is that of the run. */
+/* The rank that stopped all others first: its error is that of the run. */
 static void lose_all_ranks(struct supervision *run, bool at_last)
 {
     if (run->culprit >= 0)
@@ -384,7 +383,7 @@ static void supervise_ranks(struct supervision *run)
     }
 }
 
-/* Ranks that did not end in time were told to: they are not lost but stopped. */
+/* Ranks that did not end in time are not lost but stopped. */
 static void supervision_end_all(struct supervision *run)
 {
     bool cut = !tt_conductor_is_done(run->conductor);
@@ -400,7 +399,7 @@ static void supervision_end_all(struct supervision *run)
     run->launcher->finish(run->self, cut);
 }
 
-/* What the ranks came to, `err`, is not always what the run came to. */
+/* The outcome `err` of the ranks is not always that of the run. */
 static enum tutti_err supervision_final_error(const struct supervision *run, enum tutti_err err,
                                               const struct tutti_run_stats *stats, double t)
 {
@@ -412,7 +411,7 @@ static enum tutti_err supervision_final_error(const struct supervision *run, enu
     /* A rank that was cut off from us may have heard the stop, and have ended as it should. */
     if (culprit && !run->blamed && (err || short_of))
         return tt_fail(culprit->err, "%s", culprit->why ? culprit->why : tutti_err_name(culprit->err));
-    /* Ranks that were stopped have nothing to say; why they were, the person knows. */
+    /* Stopped ranks have no message; the user knows the reason of an interrupt. */
     if (interrupt && *interrupt && (err == TUTTI_ERR_STOPPED || err == TUTTI_ERR_INTERRUPTED || short_of))
         return run->job->checkpoint && err == TUTTI_ERR_INTERRUPTED
                    ? err
@@ -446,7 +445,7 @@ enum tutti_err tt_supervision_run(const struct tt_launch *launch, struct tt_cond
         supervision_end_all(&run);
     } else
         tt_fail_save(&run.failure, tt_fail_memory());
-    double t = fmax(tt_conductor_time(conductor), launch->job->times.start); /* no rank may have told any */
+    double t = fmax(tt_conductor_time(conductor), launch->job->times.start); /* no rank may have reported a time */
     enum tutti_err err = tt_conductor_finish(conductor, stats);
     err = supervision_final_error(&run, err, stats, t);
     for (int r = 0; run.watched && r < run.ranks; r++) {

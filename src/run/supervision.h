@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* supervision.h - ranks from their start to the end of the run, whatever launcher they are of: what they report becomes one result
- * (conductor.h), those that are lost or silent are noticed, an interrupt is handed on.
+/* supervision.h - supervises ranks of any launcher from start to end: their reports become one result (conductor.h),
+ * lost and silent ranks are detected, an interrupt is forwarded.
  *
  * Invariants:
- *  1. It goes on until the end of every rank is known: told by the rank, or by the launcher, or given up after a loss.
- *  2. What ranks report is taken in the order of each stream, by one intake. What is no report closes its stream, and stops the run.
- *  3. A rank that is lost stops the others where it stood itself. It is told to the conductor once nothing of its reports is left to
- *     take, or after some tenths of a second: rows that all ranks have brought are in the result.
- *  4. The error of the run is the first of: a failure of the launcher or of writing, the loss that stopped the others, what the ranks
- *     came to. */
+ *  1. It continues until the end of every rank is known: reported by the rank, or by the launcher, or abandoned
+ *     after a loss.
+ *  2. Reports are taken in the order of each stream, by one intake. A malformed report closes its stream, and stops
+ *     the run.
+ *  3. A lost rank stops the others where it was itself. The loss is reported to the conductor once all its reports
+ *     are taken, or after some tenths of a second: rows that all ranks have reported are in the result.
+ *  4. The error of the run is the first of: a failure of the launcher or of writing, the loss that stopped the
+ *     others, the outcome of the ranks. */
 #ifndef TT_RUN_SUPERVISION_H
 #define TT_RUN_SUPERVISION_H
 
@@ -28,7 +30,7 @@ struct tt_launch {
 TUTTI_CHECKED enum tutti_err tt_supervision_run(const struct tt_launch *launch, struct tt_conductor *conductor,
                                                 struct tutti_run_stats *stats);
 
-/* The same in a thread, which hears no signals, beside a rank. */
+/* As tt_supervision_run, in a thread beside a rank, which handles no signals. */
 struct tt_supervision_thread;
 
 /* `launch` is borrowed until join; the conductor is taken unless it fails. */
@@ -44,7 +46,7 @@ const char *tt_supervision_describe_silence(double seconds, char *out, size_t si
 /* LOST: "worker 2 (unit 'engine', engine.fmu, t = 1.25) HOW; everything computed before is kept". */
 enum tutti_err tt_supervision_describe_loss(const struct tt_system *system, int rank,
                                             const struct tt_heartbeat *heartbeat, const char *how);
-/* "; its last words: ...", in one line; "" if there are none. */
+/* Returns "; its last words: ...", in one line; "" if there are none. */
 const char *tt_supervision_last_log_lines(struct tt_conductor *conductor, int rank, char *out, size_t size);
 
 #endif

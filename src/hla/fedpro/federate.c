@@ -243,7 +243,7 @@ double tt_federate_read_time(const struct tutti_federate_client *federate, const
     return good ? tt_logical_time_to_double(federate->kind, time) : 0;
 }
 
-/* Waits for the callback that follows, which says the time. */
+/* Waits for the callback, which has the time. */
 static enum tutti_err enable_time_role(struct tutti_federate_client *federate, uint32_t call_number,
                                        const ProtobufCMessage *request, uint32_t callback)
 {
@@ -320,9 +320,8 @@ enum tutti_err tutti_federate_synchronize(struct tutti_federate_client *federate
     tt_payload_memory_reset(&federate->memory);
     point.label = achieved.label = tt_payload_make_text(label);
     achieved.successfully = true;
-    TRY(tt_federate_call(
-        federate, REGISTER_POINT,
-        &point.base)); /* whether it is the first to do so, is told by a callback and does not matter */
+    TRY(tt_federate_call(federate, REGISTER_POINT,
+                         &point.base)); /* a callback reports whether it is the first to do so, which does not matter */
     TRY(tt_federate_call(federate, ACHIEVE_POINT, &achieved.base));
     do
         TRY(tt_federate_client_wait(federate, SYNCHRONIZED, SYNCHRONIZED, &fedpro__text_set__descriptor, &number,

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/vector.h"
 
-/* ---- callbacks that are waited for inside of calls ---- */
+/* ---- callbacks that arrive while a call waits ---- */
 
 static enum tutti_err queue_received_callback(struct tutti_federate_client *federate, uint32_t number, uint8_t *content,
                                               size_t size)
@@ -192,7 +192,7 @@ static enum tutti_err federate_client_announce(struct tutti_federate_client *fed
     return TUTTI_OK;
 }
 
-/* What is of no interest here leaves the event as it is: nothing. */
+/* Reads an event; callbacks that are not supported leave it as NOTHING. */
 static enum tutti_err read_event(struct tutti_federate_client *federate, uint32_t number, const uint8_t *content,
                                  size_t size, struct tutti_federate_event *event)
 {
@@ -263,7 +263,6 @@ static bool handle_equals(const struct tt_client_handle *handle, const Fedpro__H
     return other && other->data.len == handle->size && memcmp(handle->bytes, other->data.data, handle->size) == 0;
 }
 
-/* Borrows the handle's bytes. */
 Fedpro__Handle tt_federate_client_borrow_handle(const struct tt_client_handle *handle)
 {
     Fedpro__Handle lent = FEDPRO__HANDLE__INIT;
@@ -276,7 +275,6 @@ enum tutti_err tt_federate_client_fail_format(const struct tutti_federate_client
     return tt_fail(TUTTI_ERR_FORMAT, "the RTI at %s sent %s", federate->caller->address.text, what);
 }
 
-/* The handle that a call answers. */
 enum tutti_err tt_federate_client_query_handle(struct tutti_federate_client *federate, uint32_t number,
                                                const ProtobufCMessage *request, struct tt_client_handle *handle)
 {
@@ -413,7 +411,7 @@ enum tutti_err tt_federate_client_add_object(struct tutti_federate_client *feder
     return TUTTI_OK;
 }
 
-/* NULL: it was never heard of, or is gone. */
+/* NULL: never discovered, or removed. */
 struct tt_client_object *tt_federate_client_object(struct tutti_federate_client *federate, uint32_t number)
 {
     bool there = number >= 1 && number <= federate->object_count && !federate->objects[number - 1].gone;

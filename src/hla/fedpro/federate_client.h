@@ -120,7 +120,7 @@ struct tutti_federate_client {
     const volatile sig_atomic_t *interrupt; /* NULL: never */
 };
 
-/* A call whose response has the form fedpro__FORM; it is in the memory. */
+/* Makes a call whose response has the form fedpro__FORM; the response is in the memory. */
 #define TUTTI_CLIENT_CALL(federate, number, request, form, response)                                                   \
     tt_fedpro_caller_call((federate)->caller, &(federate)->memory, number, &(request)->base,                           \
                           &fedpro__##form##__descriptor, response)
@@ -128,7 +128,7 @@ struct tutti_federate_client {
 /* A call that is answered by a message without content. */
 TUTTI_CHECKED enum tutti_err tt_federate_call(struct tutti_federate_client *federate, uint32_t number,
                                               const ProtobufCMessage *request);
-/* The handle that a call answers. */
+/* Returns the handle that the call answers. */
 TUTTI_CHECKED enum tutti_err tt_federate_client_query_handle(struct tutti_federate_client *federate, uint32_t number,
                                                              const ProtobufCMessage *request,
                                                              struct tt_client_handle *handle);
@@ -136,7 +136,7 @@ TUTTI_CHECKED enum tutti_err tt_federate_client_query_handle(struct tutti_federa
 TUTTI_CHECKED enum tutti_err tt_federate_client_fail_format(const struct tutti_federate_client *federate,
                                                             const char *what);
 
-/* False: there is none, or it is too long. */
+/* False: no handle, or it is too long. */
 bool tt_federate_client_copy_handle(struct tt_client_handle *handle, const Fedpro__Handle *from);
 /* Borrows the handle's bytes. */
 Fedpro__Handle tt_federate_client_borrow_handle(const struct tt_client_handle *handle);
@@ -155,9 +155,9 @@ TUTTI_CHECKED enum tutti_err tt_federate_client_member_by_handle(struct tutti_fe
 TUTTI_CHECKED enum tutti_err tt_federate_client_add_object(struct tutti_federate_client *federate, const char *name,
                                                            const struct tt_client_handle *handle, size_t class,
                                                            uint32_t *object);
-/* NULL: it was never heard of, or is gone. */
+/* NULL: never discovered, or removed. */
 struct tt_client_object *tt_federate_client_object(struct tutti_federate_client *federate, uint32_t number);
-/* 0: there is none. */
+/* Returns 0 if there is none. */
 uint32_t tt_federate_client_object_by_handle(const struct tutti_federate_client *federate,
                                              const Fedpro__Handle *wanted);
 /* Frees all that is known by name. */

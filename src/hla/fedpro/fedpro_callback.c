@@ -43,7 +43,7 @@ static ProtobufCBinaryData tag_of(const struct callback_input *made)
     return (ProtobufCBinaryData){tag->size, tt_payload_borrow(tag->data)};
 }
 
-/* What Received, ReceivedDirected and Removed say alike of the message they tell of. */
+/* The common fields of Received, ReceivedDirected and Removed about the message. */
 #define FILL_SENT(message, made)                                                                                       \
     do {                                                                                                               \
         const struct tt_callback *sent_ = (made)->callback;                                                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fedpro_callback.h - what the RTI tells a federate, as CallbackRequest. */
+/* fedpro_callback.h - callbacks from the RTI to a federate, as CallbackRequest. */
 #ifndef TT_HLA_FEDPRO_FEDPRO_CALLBACK_H
 #define TT_HLA_FEDPRO_FEDPRO_CALLBACK_H
 

@@ -30,7 +30,7 @@ static enum tutti_err fedpro_caller_fail_lost(const struct tt_fedpro_caller *cal
 
 /* ---- connections ---- */
 
-/* The connection is over: the RTI ended it, or the transport has said what is wrong with it. */
+/* Describes the end of the connection: the RTI ended it, or the transport failed. */
 static enum tutti_err describe_broken_connection(const struct tt_fedpro_caller *caller, enum tt_transport_io io)
 {
     if (io == TUTTI_FEDPRO_IO_ENDED)
@@ -87,7 +87,7 @@ static enum tutti_err fedpro_caller_write_all(struct tt_fedpro_caller *caller, c
     return TUTTI_OK;
 }
 
-/* Bytes, into the intake: those that are there already, or come in so many milliseconds. *some says whether there were any. LOST at the end. */
+/* Reads bytes that arrive within `milliseconds` into the intake. *some: bytes were read. LOST at the end. */
 static enum tutti_err fedpro_caller_read(struct tt_fedpro_caller *caller, int milliseconds, bool *some)
 {
     const struct tt_transport_kind *kind = caller->transport->kind;
@@ -259,7 +259,8 @@ static enum tutti_err handle_incoming_messages(struct tt_fedpro_caller *caller)
     return TUTTI_OK;
 }
 
-/* `err` is how it went with the connection, which is resumed if need be; messages may have come with the answer to that. Unlocks. */
+/* `err` is the outcome on the connection, which is resumed if necessary; the answer to that may be followed by
+ * messages. Unlocks. */
 static enum tutti_err fedpro_caller_recover(struct tt_fedpro_caller *caller, enum tutti_err err)
 {
     if (err)
@@ -270,8 +271,8 @@ static enum tutti_err fedpro_caller_recover(struct tt_fedpro_caller *caller, enu
     return err;
 }
 
-/* One turn: writes what waits, sleeps until something comes, for at most so many seconds or one, and takes it in. The thread of heartbeats
- * touches neither the intake nor what is read meanwhile. */
+/* One turn: writes pending messages, sleeps until input arrives, at most `seconds` or one second, and reads it. The
+ * heartbeat thread uses neither the intake nor the data read meanwhile. */
 static enum tutti_err exchange_messages_once(struct tt_fedpro_caller *caller, double seconds)
 {
     bool some = false;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fedpro_caller.h - a program's side of the Federate Protocol: a session with an RTI, over TCP or TLS, whose calls block.
+/* fedpro_caller.h - a program's side of the Federate Protocol: a session with an RTI, over TCP or TLS, whose calls
+ * block.
  *
- * A connection that is cut is made anew, and the session resumed, from inside whatever call notices it. A thread sends heartbeats while the
- * program computes; everything else is done by the thread that calls, and only one may. */
+ * A broken connection is re-established, and the session resumed, inside the call that notices it. A thread sends
+ * heartbeats while the program computes; the calling thread does everything else, and only one thread may call. */
 #ifndef TT_HLA_FEDPRO_FEDPRO_CALLER_H
 #define TT_HLA_FEDPRO_FEDPRO_CALLER_H
 
@@ -32,7 +33,7 @@ struct tt_fedpro_caller {
     struct tt_session_link link;
     struct tt_fedpro_intake intake;
     struct tt_caller_queued *first, *last; /* callbacks that came and were not asked for yet */
-    int32_t expected;                      /* the call whose response is waited for */
+    int32_t expected;                      /* the call that waits for its response */
     uint8_t *response;
     size_t response_size;
     bool has_response, terminated;
@@ -44,7 +45,7 @@ struct tt_fedpro_caller {
 /* Connects and begins a session. LOST with the reason. `*caller` is the caller's. */
 TUTTI_CHECKED enum tutti_err tt_fedpro_caller_open(struct tt_fedpro_caller **caller,
                                                    const struct tt_fedpro_caller_options *options);
-/* Ends the session, with a word to the RTI if it still listens. NULL is fine. */
+/* Ends the session, notifying the RTI if the connection works. NULL is allowed. */
 void tt_fedpro_caller_free(struct tt_fedpro_caller *caller);
 
 /* Calls field `number` of CallRequest; what comes back has the form `form`, in the memory, and lives until that is reset. STATE: an exception of
@@ -52,8 +53,8 @@ void tt_fedpro_caller_free(struct tt_fedpro_caller *caller);
 TUTTI_CHECKED enum tutti_err tt_fedpro_caller_call(struct tt_fedpro_caller *caller, struct tt_payload_memory *memory,
                                                    uint32_t number, const ProtobufCMessage *request,
                                                    const ProtobufCMessageDescriptor *form, ProtobufCMessage **response);
-/* The next callback: field *number of CallbackRequest, *content in memory that is the caller's to free. *number is 0 if none came within so
- * many seconds (negative: without end). */
+/* Returns the next callback: field *number of CallbackRequest, *content in memory that the caller frees. *number is 0
+ * if none arrived within `seconds` (negative: without limit). */
 TUTTI_CHECKED enum tutti_err tt_fedpro_caller_next(struct tt_fedpro_caller *caller, double timeout, uint32_t *number,
                                                    uint8_t **content, size_t *size);
 

@@ -23,12 +23,12 @@ struct tt_fedpro_journal_entry {
     size_t size;
 };
 
-/* `path` as that of a result: its ending says the format. `log` is borrowed. */
+/* Opens the journal; the extension of `path` selects the format, as for a result. `log` is borrowed. */
 TUTTI_CHECKED enum tutti_err tt_fedpro_journal_open(struct tt_fedpro_journal **journal, const char *path,
                                                     const struct tutti_log *log);
 /* NULL is fine. Fails if not all could be written. */
 enum tutti_err tt_fedpro_journal_close(struct tt_fedpro_journal *journal);
-/* Nothing if the journal is NULL. A write that fails goes to the log, and is told again when it is closed; nothing is written after it. */
+/* Does nothing if the journal is NULL. The first failed write is logged, ends writing, and is returned again by close. */
 void tt_fedpro_journal_write(struct tt_fedpro_journal *journal, const struct tt_fedpro_journal_entry *entry);
 /* Hands what was written to the operating system. */
 void tt_fedpro_journal_flush(struct tt_fedpro_journal *journal);

@@ -41,7 +41,7 @@ struct tt_fedpro_header tt_fedpro_message_get_header(const uint8_t *bytes)
     };
 }
 
-/* What follows the header: exactly `least` bytes, or at least so many. */
+/* The size of the part after the header: exactly `least` bytes, or at least `least`. */
 struct header_shape {
     const char *name;
     uint32_t least;

@@ -45,28 +45,28 @@ enum tt_fedpro_status { /* of a resumed session */
 struct tt_fedpro_header {
     uint32_t size;    /* of the message, with its header */
     int32_t sequence; /* counts messages of one side from 0, and begins at 0 again after INT32_MAX */
-    uint64_t session; /* 0 before there is one */
+    uint64_t session; /* 0 before it has a number */
     int32_t
-        last_received; /* the other side's newest call, response or callback that arrived; or TUTTI_FEDPRO_NO_SEQUENCE */
+        last_received; /* the peer's newest call, response or callback that has arrived; or TUTTI_FEDPRO_NO_SEQUENCE */
     uint32_t type;
 };
 
 void tt_fedpro_message_put_u32(uint8_t *bytes, uint32_t value);
 uint32_t tt_fedpro_message_get_u32(const uint8_t *bytes);
 
-/* `bytes` has room for TUTTI_FEDPRO_HEADER, or holds so many. */
+/* `bytes` has room for, or contains, TUTTI_FEDPRO_HEADER bytes. */
 void tt_fedpro_message_put_header(uint8_t *bytes, const struct tt_fedpro_header *header);
 struct tt_fedpro_header tt_fedpro_message_get_header(const uint8_t *bytes);
 
-/* Is it one of the types above, and is its size what this type has? */
+/* Checks that the type is one of the above and the size fits it. */
 bool tt_fedpro_message_check_header(const struct tt_fedpro_header *header);
-/* Is it a call, a callback or a response to one: does it count when a session is resumed? */
+/* Returns true for calls, callbacks and their responses: messages that are repeated when a session is resumed. */
 bool tt_fedpro_message_is_sequenced(uint32_t type);
-/* "CALL"; "type 42" for what is no type. Static, or in `buffer`. */
+/* Returns "CALL"; "type 42" for an unknown type. Static, or in `buffer`. */
 const char *tt_fedpro_message_type_name(uint32_t type, char buffer[static 24]);
 
 int32_t tt_fedpro_message_next_sequence(int32_t sequence);
-/* Was `a` numbered after `b`? Numbers are less than 2^30 apart. */
+/* Returns true if `a` was numbered after `b`. Numbers are less than 2^30 apart. */
 bool tt_fedpro_message_is_later(int32_t a, int32_t b);
 
 /* Bytes of a connection, as they come, to whole messages. */
@@ -86,14 +86,15 @@ struct tt_fedpro_message {
 };
 
 void tt_fedpro_message_free_intake(struct tt_fedpro_intake *intake);
-/* Room for at least some bytes, to be filled from *into and then told by _took. */
+/* Reserves at least `size` bytes, to be filled at *into and then committed by _took. */
 TUTTI_CHECKED enum tutti_err tt_fedpro_message_reserve_bytes(struct tt_fedpro_intake *intake, uint8_t **into,
                                                              size_t *room);
 void tt_fedpro_message_commit_bytes(struct tt_fedpro_intake *intake, size_t count);
 /* Copies bytes in. */
 TUTTI_CHECKED enum tutti_err tt_fedpro_message_append_bytes(struct tt_fedpro_intake *intake, const void *bytes,
                                                             size_t count);
-/* The next whole message; *whole is false if there is none yet. FORMAT: these bytes are no message; nothing that follows can be read. */
+/* Parses the next complete message; *whole is false if it is incomplete. FORMAT: these bytes are not a message; no
+ * later message can be read. */
 TUTTI_CHECKED enum tutti_err tt_fedpro_message_parse_next(struct tt_fedpro_intake *intake,
                                                           struct tt_fedpro_message *message, bool *whole);
 

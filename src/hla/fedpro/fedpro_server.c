@@ -26,7 +26,7 @@
 #include "hla/transport/websocket.h"
 
 enum {
-    FIRST_BYTES = 4,      /* that tell a WebSocket from a session */
+    FIRST_BYTES = 4,      /* that distinguish a WebSocket from a session */
     TURN = 64,            /* messages of one peer in one turn of the loop */
     EVENTS = 64,          /* of epoll at once */
     MUCH = 4096,          /* messages that wait to be written, from which on a peer is not read from */
@@ -147,7 +147,6 @@ static void pause_listener(struct tt_fedpro_server *server, bool full)
         server->full = full;
 }
 
-/* Not in the list of those that are due. */
 static void peer_free(struct server_peer *peer)
 {
     struct tt_fedpro_server *server = peer->server;
@@ -244,7 +243,7 @@ static void accept_peers(struct tt_fedpro_server *server)
             report_accept_failure(server);
             return;
         }
-        /* Connections that have no session yet are few: who opens many and says nothing is not let in. */
+        /* Connections without a session are limited: further connections that send nothing are rejected. */
         if (server->peer_count > server->options.rules.most_sessions + BACKLOG) {
             close(socket);
             continue;
@@ -273,7 +272,7 @@ static void fedpro_server_handle_messages(struct server_peer *peer)
         mark_peer_due(peer);
 }
 
-/* A connection that begins as one of HTTP is a WebSocket. False after its end was told. */
+/* Detects an HTTP request at the beginning, which opens a WebSocket. False once the end was reported. */
 static bool detect_websocket(struct server_peer *peer)
 {
     struct tt_fedpro_intake *intake = &peer->connection.intake;
@@ -325,7 +324,6 @@ static bool peer_wants_write(const struct server_peer *peer)
     return peer->transport->kind->wants_write && peer->transport->kind->wants_write(peer->transport);
 }
 
-/* As much as the socket takes. */
 static void write_peer(struct server_peer *peer)
 {
     size_t size = 0, count = 0;
@@ -361,7 +359,7 @@ static void fedpro_server_serve_peer(struct server_peer *peer)
         return;
     }
 
-    /* A peer whose output is full is not read until it has received some of it. */
+    /* A peer with full output is not read until it has received some of it. */
     const struct tt_fedpro_session *session = peer->connection.session;
     bool is_full = session && tt_session_link_pending(&session->link) > MUCH;
     bool reads = !peer->connection.closing && !is_full;

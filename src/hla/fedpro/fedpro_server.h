@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fedpro_server.h - the sessions of many federates over sockets, in one thread: an event loop over epoll.
  *
- * What the messages mean is the handler's; the server carries them. A federate has at most so many messages in one turn of the loop, and is
- * not read from while too much waits to be written to it. */
+ * The handler interprets messages; the server transports them. The number of a federate's messages in one turn of the
+ * loop is limited, and it is not read while too much of its output is pending. */
 #ifndef TT_HLA_FEDPRO_FEDPRO_SERVER_H
 #define TT_HLA_FEDPRO_FEDPRO_SERVER_H
 
@@ -21,12 +21,12 @@ struct tt_fedpro_server_options {
     const struct tutti_log *log; /* borrowed; may be NULL */
 };
 
-/* What the server serves. `ready` of the handler is the server's own. */
+/* The handler of messages. Its field `ready` is set by the server. */
 struct tt_fedpro_server_handler {
     struct tt_fedpro_handler handler;
     /* After what was there to be read was handled. May be NULL. */
     void (*settle)(void *context);
-    /* Once a second at most, and when a session may have ended: returns the time at which it wants to be called again. May be NULL. */
+    /* Called at most once a second, and when a session may have ended; returns the time of the next call. May be NULL. */
     void (*tick)(void *context, double now);
 };
 

@@ -86,7 +86,6 @@ static void on_session_started(void *context, struct tt_fedpro_session *session)
     service->clients = client;
 }
 
-/* Who it is, for messages. */
 static const char *fedpro_service_client_name(const struct tt_fedpro_client *client)
 {
     const struct tt_federate *federate = client->ambassador ? client->ambassador->federate : NULL;
@@ -144,7 +143,7 @@ static void send_response(const struct tt_fedpro_call *call, int32_t sequence, u
         tt_sessions_end_session(call->client->session, "memory is out");
 }
 
-/* Texts come from anywhere and go to other federates, whose libraries take nothing but UTF-8. */
+/* Checks texts, which are forwarded to federates whose libraries accept only UTF-8. */
 static bool has_valid_utf8(const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *descriptor = message->descriptor;
@@ -275,7 +274,7 @@ static void send_callbacks_to_client(struct tt_fedpro_service *service, struct t
     }
 }
 
-/* One round over all; true if a federate went, of which others may have been told. */
+/* One round over all federates; true if a federate was removed, of which others may have to be notified. */
 static bool send_callbacks_once(struct tt_fedpro_service *service)
 {
     bool again = false;
@@ -436,12 +435,12 @@ enum tt_hla tt_fedpro_service_read_time(const struct tt_fedpro_call *call, const
     return wrong;
 }
 
-enum { LINES = 4 }; /* of those that wait; `tutti rti status` tells all */
+enum { LINES = 4 }; /* of waiting federates; `tutti rti status` lists all */
 
 struct tt_stall_watch {
     const struct tt_federation *federation;
-    uint64_t grants; /* that it had when last one was new ... */
-    double since;    /* ... or when none waited */
+    uint64_t grants; /* number of grants when the last one was new */
+    double since;    /* time of that, or of the last moment without waiting federates */
     bool told;
 };
 
@@ -459,7 +458,7 @@ static struct tt_stall_watch find_stall(const struct tt_fedpro_stalls *stalls, c
     return (struct tt_stall_watch){.federation = federation, .grants = federation->grants, .since = now};
 }
 
-/* The first lines of `text`, as one, with how many there are besides. */
+/* Joins the first lines of `text`, with the number of omitted lines. */
 static void shorten_explanation(struct tt_text *text)
 {
     size_t lines = 0, end = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* service.h - an RTI that federates call over sessions: each session is an ambassador of the RTI, its calls are the RTI's services, and what
- * the RTI tells the ambassador goes back as callbacks. No sockets. */
+/* fedpro_service.h - an RTI that federates call over sessions: each session is an ambassador of the RTI, its calls are
+ * the RTI's services, and the ambassador's callbacks are sent back. No sockets. */
 #ifndef TT_HLA_FEDPRO_FEDPRO_SERVICE_H
 #define TT_HLA_FEDPRO_FEDPRO_SERVICE_H
 
@@ -13,9 +13,10 @@
 #include "hla/rti/federation.h"
 #include "hla/rti/rti.h"
 
-/* Federations in which federates wait, and none is granted anything for some time: told once for each time, with who waits for whom. */
+/* Detects stalls: federations in which federates wait and none is granted an advance for some time. Each stall is
+ * logged once, with the federates that wait for each other. */
 
-/* Zeroed, it knows of none. */
+/* Zeroed is empty. */
 struct tt_fedpro_stalls {
     struct tt_stall_watch *items; /* one for each federation */
     size_t count;
@@ -31,7 +32,7 @@ struct tt_fedpro_service_options {
     struct tt_module_files shelf; /* FOM modules that federates may name; borrowed */
     struct tt_rti_limits limits;
     struct tt_fedpro_journal *journal; /* borrowed; NULL: none */
-    double patience;                   /* seconds after which a stall is told; 0: never */
+    double patience;                   /* seconds after which a stall is logged; 0: never */
     uint32_t longest_message;          /* bytes that a federate may send at once when it is connected */
     const struct tutti_log *log;       /* borrowed; may be NULL */
 };
@@ -61,7 +62,7 @@ void tt_fedpro_service_fini(struct tt_fedpro_service *service);
 struct tt_fedpro_handler tt_fedpro_service_session_handler(struct tt_fedpro_service *service);
 /* Sends the callbacks that wait; after each round of calls. `context` is the service. */
 void tt_fedpro_service_send_callbacks(void *context);
-/* From time to time: the journal is flushed, and stalls are told. */
+/* Called periodically: flushes the journal and logs stalls. */
 void tt_fedpro_service_tick(void *context, double now);
 
 /* For the services: makes the caller an ambassador, or ends that. AlreadyConnected, Unauthorized, InvalidCredentials; NotConnected,
@@ -82,7 +83,7 @@ struct tt_fedpro_call {
     ProtobufCMessage *response; /* in the memory; NULL: a message without content */
 };
 
-/* Serves a call: reads the request, calls the RTI, makes the response. `request` has the form that service_list.def says. */
+/* Serves a call: reads the request, calls the RTI, makes the response. service_list.def defines the form of `request`. */
 typedef enum tt_hla tt_services_function(struct tt_fedpro_call *call, const ProtobufCMessage *request);
 
 /* TAKE(Form, request): the request as its own type. */
@@ -102,11 +103,12 @@ TUTTI_CHECKED enum tt_hla tt_fedpro_service_answer_valid_time(struct tt_fedpro_c
 /* 0: it cannot be retracted. */
 TUTTI_CHECKED enum tt_hla tt_fedpro_service_answer_retraction(struct tt_fedpro_call *call, uint64_t number);
 
-/* A time or an interval of the caller's federation. FederateNotExecutionMember, InvalidLogicalTime; `wrong` for what is no time. */
+/* Reads a time or an interval of the caller's federation. FederateNotExecutionMember, InvalidLogicalTime; `wrong` for a
+ * value that is not a time. */
 TUTTI_CHECKED enum tt_hla tt_fedpro_service_read_time(const struct tt_fedpro_call *call, const Fedpro__Handle *encoded,
                                                       enum tt_hla wrong, int64_t *time);
 
-/* The services, by what they are about. */
+/* The services, by topic. */
 #define X(number, name, Form, function) tt_services_function tt_services_##function;
 #define UNSERVED(number, name, why)
 #include "hla/fedpro/service_list.def"

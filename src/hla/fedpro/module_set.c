@@ -76,7 +76,7 @@ static enum tt_hla add_module_url(struct tt_module_set *modules, const char *url
                  tt_text_excerpt(url).text);
 }
 
-/* The one entry that is no folder; -1 after a message. */
+/* Finds the only entry that is not a folder; -1 after a message. */
 static zip_int64_t module_set_find_entry(zip_t *archive)
 {
     zip_int64_t count = zip_get_num_entries(archive, 0), found = -1;

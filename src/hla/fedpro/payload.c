@@ -58,7 +58,7 @@ struct tt_hla_value *tt_payload_read_values(struct tt_payload_memory *memory, co
     return items;
 }
 
-/* A handle with room for so many bytes. */
+/* Allocates a handle of `size` bytes. */
 static Fedpro__Handle *payload_new_handle(struct tt_payload_memory *memory, size_t size)
 {
     Fedpro__Handle *made = tt_payload_memory_allocate(memory, sizeof *made + size);
@@ -227,7 +227,6 @@ enum tutti_err tt_payload_make_credentials(struct tt_payload_memory *memory, con
 /* Wire types of Protocol Buffers. */
 enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5, TYPE_BITS = 3, VARINT_BITS = 7, VARINT_MOST = 10 };
 
-/* Bytes that are still to be read. */
 struct envelope_rest {
     const uint8_t *at;
     size_t size;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* payload.h - between the RTI's handles, times and values and the forms they have in messages (shapes.proto).
+/* payload.h - converts the RTI's handles, times and values to and from their forms in messages (shapes.proto).
  *
- * A handle is the number 4 and then its own number, four bytes each and big-endian: an HLAhandle, which is what values of the management
- * object model have, too, so that programs can compare both; without the first it is taken as well. A time is eight bytes, a retraction's handle
- * eight. What is made lies in the memory given; when that is out,
- * `memory->failed` says so, and what was made must not be sent. */
+ * A handle is the number 4 followed by its own number, four bytes each, big-endian. This is an HLAhandle, as in values
+ * of the management object model, so that programs can compare both; a handle without the leading number is accepted,
+ * too. A time has eight bytes, and so has a retraction's handle. Results are allocated in the given memory; if that is
+ * out, `memory->failed` is set and they must not be sent. */
 #ifndef TT_HLA_FEDPRO_PAYLOAD_H
 #define TT_HLA_FEDPRO_PAYLOAD_H
 
@@ -18,10 +18,11 @@
 #include "hla/rti/logical_time.h"
 #include "hla/rti/message.h"
 
-/* CallRequest, CallResponse, CallbackRequest and CallbackResponse: each a message with one field, whose number says what it
- * is. Unpacking the rest is protobuf-c's, into memory of one arena. */
+/* CallRequest, CallResponse, CallbackRequest and CallbackResponse: each is a message with one field, whose number
+ * identifies it. protobuf-c unpacks the content into memory of one arena. */
 
-/* The field that counts, the last one; false if there is none, or the bytes are no message. `*content` lies in `bytes`. */
+/* Finds the effective field, the last one; false if there is none, or the bytes are malformed. *content lies in
+ * `bytes`. */
 bool tt_payload_open_envelope(const uint8_t *bytes, size_t size, uint32_t *number, const uint8_t **content,
                               size_t *content_size);
 
@@ -43,7 +44,7 @@ void *tt_payload_memory_allocate(struct tt_payload_memory *memory, size_t size);
 uint8_t *tt_payload_close_envelope(struct tt_payload_memory *memory, uint32_t number, const ProtobufCMessage *content,
                                    size_t *size);
 
-/* 0: there is none, or it is not of this form. */
+/* Returns 0 if there is no handle, or it has a different form. */
 uint32_t tt_payload_read_handle(const Fedpro__Handle *handle);
 uint64_t tt_payload_read_retraction(const Fedpro__Handle *handle);
 /* An array in the memory, NULL if it is empty. */
@@ -66,7 +67,8 @@ static inline void *tt_payload_borrow(const void *pointer)
 }
 
 Fedpro__Handle *tt_payload_make_handle(struct tt_payload_memory *memory, uint32_t handle);
-/* Clients compare the handles of transportations with constants of their own: {0, 0, 0, 1} is HLAreliable, {0, 0, 0, 2} HLAbestEffort. */
+/* Clients compare handles of transportation types with constants: {0, 0, 0, 1} is HLAreliable, {0, 0, 0, 2}
+ * HLAbestEffort. */
 Fedpro__Handle *tt_payload_make_transportation(struct tt_payload_memory *memory, uint32_t transportation);
 Fedpro__Handle *tt_payload_make_retraction(struct tt_payload_memory *memory, uint64_t number);
 Fedpro__Handle *tt_payload_make_time(struct tt_payload_memory *memory, enum tt_logical_time_kind kind, int64_t time);
@@ -76,8 +78,8 @@ Fedpro__Values *tt_payload_make_values(struct tt_payload_memory *memory, const s
 /* The text is borrowed; NULL is "". */
 char *tt_payload_make_text(const char *text);
 
-/* What a federate shows when it connects: a password in the standard's form, or, for programs of IEEE 1516-2010, which have no
- * credentials, `tutti.key=KEY` among the settings. */
+/* The credentials of a federate that connects: a password in the standard's form, or, for programs of IEEE 1516-2010,
+ * which have no credentials, `tutti.key=KEY` among the settings. */
 
 /* The key as UTF-8, in the memory; NULL: it shows none. */
 const char *tt_payload_read_credentials(struct tt_payload_memory *memory, const Fedpro__Credentials *credentials);

@@ -386,7 +386,7 @@ static enum tt_hla send_timed(struct tt_fedpro_call *call, const ProtobufCMessag
     return tt_fedpro_service_answer_retraction(call, retraction);
 }
 
-/* Into the journal, if there is one. */
+/* Writes to the journal, if there is one. */
 static void write_down(const struct tt_fedpro_call *call, const char *kind, const char *name,
                        const struct tt_fom_tree *tree, const struct tt_hla_value *values, size_t count,
                        const int64_t *time)
@@ -561,8 +561,6 @@ enum tt_hla tt_services_retract(struct tt_fedpro_call *call, const ProtobufCMess
 {
     return tt_message_retract(call->ambassador, tt_payload_read_retraction(TAKE(OneHandle, request)->handle));
 }
-
-/* Ownership management. */
 
 static struct tt_attribute_set services_attribute_set(struct tt_fedpro_call *call, const Fedpro__Members *members)
 {
@@ -798,7 +796,7 @@ enum tt_hla tt_services_update_rate(struct tt_fedpro_call *call, const ProtobufC
     return tt_fedpro_service_answer_double(call, rate);
 }
 
-/* Updates are not thinned out: the rate is that of no bound, 0. */
+/* Updates are not thinned out: the rate is 0, unbounded. */
 enum tt_hla tt_services_attribute_update_rate(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {
     const Fedpro__TwoHandles *two = TAKE(TwoHandles, request);
@@ -961,8 +959,6 @@ enum tt_hla tt_services_set_automatic_resign(struct tt_fedpro_call *call, const 
     own->automatic_resign = (enum tt_resign)action;
     return TUTTI_HLA_OK;
 }
-
-/* Time management. */
 
 enum tt_hla tt_services_enable_regulation(struct tt_fedpro_call *call, const ProtobufCMessage *request)
 {

@@ -161,8 +161,8 @@ size_t tt_session_link_pending(const struct tt_session_link *link)
     return link->count - link->written;
 }
 
-/* Everything up to `sequence` has arrived. The last of these is kept, so that the oldest one kept is one that the other side knows: numbers
- * between two messages that count may be those of heartbeats. */
+/* Everything up to `sequence` has arrived. The last of these messages is kept, so that the peer knows the oldest one
+ * kept: numbers in between may be those of heartbeats. */
 static void acknowledge_messages(struct tt_session_link *link, int32_t sequence)
 {
     if (sequence < 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* session_link.h - one side of a session: messages that it sends, in order, and what it knows of those it received. Both sides, RTI and federate,
- * have one; it outlives connections.
+/* session_link.h - one side of a session: the messages that it sends, in order, and the state of those it received. RTI
+ * and federate have one each; it outlives connections.
  *
- * L1. Messages are numbered when they are pushed; those that count (calls, callbacks, responses) are kept until the other side says that
- *     it received them, or until there are more than `history` that were written: the oldest one goes then.
- * L2. Messages that do not count (heartbeats, terminations) are gone once they are written, or when the connection is lost.
- * L3. What counts is taken once: a number that is not after the last one was there before, and is dropped. */
+ * L1. Messages are numbered when they are pushed; sequenced ones (calls, callbacks, responses) are kept until the
+ *     peer confirms them, or until more than `history` were written: then the oldest is dropped.
+ * L2. Other messages (heartbeats, terminations) are dropped once they are written, or when the connection is lost.
+ * L3. A sequenced message is accepted once: a number that is not after the last one is a repetition, which is
+ *     dropped. */
 #ifndef TT_HLA_FEDPRO_SESSION_LINK_H
 #define TT_HLA_FEDPRO_SESSION_LINK_H
 
@@ -37,18 +38,18 @@ void tt_session_link_init(struct tt_session_link *link, uint64_t session, int32_
                           const struct tt_session_link_limits *limits);
 void tt_session_link_fini(struct tt_session_link *link);
 
-/* A message to be sent: the payload is `head` as an int32 if `has_head`, then `size` bytes, which are copied. *sequence (may be NULL) is its
- * number. LIMIT: the other side does not take in what it is sent. */
+/* Adds a message: the payload is `head` as an int32 if `has_head`, then `size` bytes, which are copied. *sequence (may
+ * be NULL) is its number. LIMIT: the peer does not accept what it is sent. */
 TUTTI_CHECKED enum tutti_err tt_session_link_push(struct tt_session_link *link, enum tt_fedpro_type type,
                                                   const int32_t *head, const void *payload, size_t size,
                                                   int32_t *sequence);
-/* What is to be written next: *size bytes, NULL if nothing waits; those of one message where they lie, or of as many as `buffer` has room
- * for. _wrote says how many of them were written. */
+/* Returns the bytes to be written next: *size bytes, NULL if nothing is pending; those of one message in place, or
+ * several messages copied to `buffer`. _wrote commits the number of bytes written. */
 const uint8_t *tt_session_link_output(struct tt_session_link *link, uint8_t *buffer, size_t room, size_t *size);
 void tt_session_link_consume(struct tt_session_link *link, size_t size);
 size_t tt_session_link_pending(const struct tt_session_link *link);
 
-/* A message of the other side came. True: it is new, and is to be handled. */
+/* Handles the number of a received message. True: it is new and must be processed. */
 bool tt_session_link_receive(struct tt_session_link *link, const struct tt_fedpro_header *header);
 
 /* The connection is gone: nothing is half written any more. */

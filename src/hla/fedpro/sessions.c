@@ -85,7 +85,7 @@ void tt_sessions_send(struct tt_fedpro_session *session, enum tt_fedpro_type typ
         notify_connection_ready(session->connection);
 }
 
-/* A session without a connection: over now? */
+/* Ends a session without a connection if its time is over. */
 static void check_disconnected_session(struct tt_fedpro_session *session, double now, double *next)
 {
     double due = session->cut_at + session->sessions->rules.grace;
@@ -117,7 +117,8 @@ void tt_sessions_tick(struct tt_fedpro_sessions *sessions, double now, double *n
             *next = due < *next ? due : *next;
             continue;
         }
-        tt_sessions_free_connection(connection, now); /* whoever has the socket sees `closing` and nothing to write */
+        /* the owner of the socket checks `closing`, and nothing is left to write */
+        tt_sessions_free_connection(connection, now);
         connection->closing = true;
         notify_connection_ready(connection);
     }
@@ -224,13 +225,13 @@ static struct tt_fedpro_session *sessions_find(const struct tt_fedpro_sessions *
     return NULL;
 }
 
-/* Can the federate still send what we did not receive? */
+/* Returns true if the federate still has the messages that were not received. */
 static bool can_replay_from(const struct tt_session_link *link, int32_t oldest)
 {
     if (oldest < 0)
         return true; /* it keeps nothing: all arrived */
     if (link->last_received < 0)
-        return true; /* it knows what was its first one */
+        return true; /* it has all messages since its first one */
     return !tt_fedpro_message_is_later(oldest, tt_fedpro_message_next_sequence(link->last_received));
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sessions.h - the RTI's side of the Federate Protocol's sessions, without sockets: bytes of connections in, calls of federates out, and the
- * other way round. A session outlives its connection: a federate whose connection is cut comes back on another one, and both sides send
- * again what the other did not receive.
+/* sessions.h - the RTI's side of the Federate Protocol's sessions, without sockets: bytes of connections in, calls of
+ * federates out, and the other way round. A session outlives its connection: after a break the federate reconnects, and
+ * both sides repeat the messages that were not received.
  *
- * S1. A session has at most one connection, a connection at most one session. A federate that resumes brings the new one; the old one is
- *     dropped.
- * S2. A connection begins with NEW_SESSION or RESUME, and nothing else.
- * S3. `ended` is told once for each session that began; nothing is told of it afterwards.
- * S4. Handlers may end any session and send to any, also the one they are told of. */
+ * S1. A session has at most one connection, a connection at most one session. A federate that resumes replaces its
+ *     connection; the old one is dropped.
+ * S2. A connection begins with NEW_SESSION or RESUME.
+ * S3. `ended` is called once for each session that began; it is the last callback for that session.
+ * S4. Handlers may end any session and send to any, including the session they are called for. */
 #ifndef TT_HLA_FEDPRO_SESSIONS_H
 #define TT_HLA_FEDPRO_SESSIONS_H
 
@@ -16,7 +16,7 @@
 
 struct tt_fedpro_session;
 
-/* Bytes in and out of one connection. Made by whoever has the socket; its address does not change. */
+/* The bytes in and out of one connection. Created by the owner of the socket; its address does not change. */
 struct tt_fedpro_connection {
     struct tt_fedpro_sessions *sessions;
     struct tt_fedpro_session *session; /* NULL: none yet, or not any more */
@@ -25,7 +25,7 @@ struct tt_fedpro_connection {
     size_t direct_size, direct_written;
     double heard; /* when something came */
     bool closing; /* to be closed as soon as nothing is left to be written */
-    void *owner;  /* of whoever has the socket */
+    void *owner;  /* of the socket */
 };
 
 struct tt_fedpro_session {
@@ -43,10 +43,10 @@ struct tt_fedpro_handler {
     void (*began)(void *context, struct tt_fedpro_session *session);
     /* A call, to be answered by a CALL_RESPONSE with its number. `bytes` are gone after the call. */
     void (*call)(void *context, struct tt_fedpro_session *session, int32_t sequence, const uint8_t *bytes, size_t size);
-    /* The federate has carried a callback out. */
+    /* The federate has executed a callback. */
     void (*answer)(void *context, struct tt_fedpro_session *session, int32_t sequence, const uint8_t *bytes,
                    size_t size);
-    /* The session is over. `why` is NULL if the federate wanted it so, else a sentence without its full stop. */
+    /* The session is over. `why` is NULL if the federate ended it, otherwise a sentence without its full stop. */
     void (*ended)(void *context, struct tt_fedpro_session *session, const char *why);
     /* The connection was cut (`resumed` is false), or the federate is back. May be NULL. */
     void (*cut)(void *context, struct tt_fedpro_session *session, bool resumed);
@@ -72,7 +72,7 @@ struct tt_fedpro_sessions {
 
 void tt_sessions_init(struct tt_fedpro_sessions *sessions, const struct tt_fedpro_handler *handler,
                       const struct tt_sessions_rules *rules);
-/* Ends all sessions; tells why. No connection has one any more. */
+/* Ends all sessions for the reason `why`. No connection has a session any more. */
 void tt_sessions_fini(struct tt_fedpro_sessions *sessions, const char *why);
 /* Ends sessions that were cut for too long, and cuts connections that were silent for too long. *next is the time at which something is
  * due again, or infinity. */
@@ -90,7 +90,7 @@ TUTTI_CHECKED enum tutti_err tt_sessions_handle_messages(struct tt_fedpro_connec
 const uint8_t *tt_sessions_get_output(struct tt_fedpro_connection *connection, uint8_t *buffer, size_t room,
                                       size_t *size);
 void tt_sessions_consume_output(struct tt_fedpro_connection *connection, size_t size);
-/* Is there anything to be written? */
+/* Returns true if there is output to write. */
 bool tt_sessions_has_output(const struct tt_fedpro_connection *connection);
 
 /* Sends a CALL_RESPONSE (`head` is the call's number) or a CALLBACK. If the federate does not take in what it is sent, its session ends. */

@@ -101,7 +101,7 @@ void tt_fom_free(struct tt_fom *fom)
  * largest models of others have some hundreds of classes. */
 enum { MOST = 20000, MOST_ENTRIES = 200000, LONGEST_LIST = 256, LONGEST_TYPE = 256 * 1024 };
 
-/* What is merged just now. */
+/* The state of the merge. */
 struct fom_merge {
     struct tt_fom *fom;
     const struct tt_fom_module *module;
@@ -138,7 +138,7 @@ static enum tt_hla report_fom_conflict(const struct fom_merge *merge, const stru
                  merge->file, node->line, what, tt_text_excerpt(name).text, other->file, other->line);
 }
 
-/* A copy of what an element says in the model; NULL if it says nothing. */
+/* Copies the text of an element to the model; NULL if it has none. */
 static enum tt_hla fom_merge_copy_text(struct fom_merge *merge, const struct tt_tree_node *node, const char **copy)
 {
     size_t length;
@@ -165,7 +165,7 @@ static enum tt_hla fom_merge_read_name(struct fom_merge *merge, const struct tt_
 
 /* Tables: data types, dimensions, transports, rates */
 
-/* What counts in a definition. Remarks, and what is said in words only, may differ. */
+/* Returns true for the parts of a definition that must agree. Remarks and informal texts may differ. */
 static bool fom_merge_is_relevant(const struct tt_tree_node *node)
 {
     static const char *const columns[] = {
@@ -214,7 +214,7 @@ static double fom_merge_number(const struct tt_tree_node *node)
     return 0;
 }
 
-/* Data types that a module of 2025 may add to: to which, what, and what tells one from another. */
+/* Data types that a module of 2025 may extend: the table, the extension, and its key. */
 static const struct table_extension {
     const char *type, *part, *key;
 } extensions[] = {
@@ -231,7 +231,7 @@ static const struct table_extension *find_table_extension(const struct fom_merge
     return NULL;
 }
 
-/* Has the text a part with this key? */
+/* Returns true if the text has a part with this key. */
 static bool columns_have_key(const char *columns, const struct table_extension *extension,
                              const struct tt_tree_node *part)
 {
@@ -327,8 +327,6 @@ static enum tt_hla merge_tables(struct fom_merge *merge)
             HLA_TRY(merge_table(merge, &fom->data_types, list));
     return TUTTI_HLA_OK;
 }
-
-/* Classes */
 
 static enum tt_hla read_transportation(struct fom_merge *merge, const struct tt_tree_node *node, uint32_t *handle)
 {
@@ -426,7 +424,7 @@ static enum tt_hla read_member(struct fom_merge *merge, const struct tt_tree_nod
     return TUTTI_HLA_OK;
 }
 
-/* `complete`: the class has members of an earlier module, which this one may not add to. */
+/* `complete`: the class has members of an earlier module, to which this module must not add. */
 static enum tt_hla merge_member(struct fom_merge *merge, struct tt_fom_tree *tree, const struct class_kind *kind,
                                 uint32_t class, const struct tt_tree_node *node, bool complete)
 {
@@ -497,7 +495,7 @@ static enum tt_hla fom_merge_add_class(struct fom_merge *merge, struct tt_fom_tr
     return TUTTI_HLA_OK;
 }
 
-/* What interaction classes say of how they are sent. */
+/* Reads how an interaction class is sent. */
 static enum tt_hla merge_interaction_properties(struct fom_merge *merge, struct tt_fom_tree *tree, uint32_t handle,
                                                 const struct tt_tree_node *node)
 {
@@ -566,8 +564,6 @@ static enum tt_hla merge_classes(struct fom_merge *merge)
         HLA_TRY(fom_merge_copy_text(merge, tt_fom_module_child(stamp, "dataType"), &merge->fom->time));
     return TUTTI_HLA_OK;
 }
-
-/* Switches */
 
 static const struct {
     const char *name;

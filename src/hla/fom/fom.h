@@ -19,7 +19,7 @@
 /* As the protocol numbers them. */
 enum tt_message_order { TUTTI_ORDER_RECEIVE, TUTTI_ORDER_TIMESTAMP };
 
-/* What a federate's attributes and objects become when it goes; as the protocol numbers them. */
+/* The fate of a resigning federate's attributes and objects; numbered as in the protocol. */
 enum tt_resign {
     TUTTI_RESIGN_DIVEST,
     TUTTI_RESIGN_DELETE,
@@ -40,7 +40,7 @@ struct tt_fom_place {
 
 /* An attribute of an object class, or a parameter of an interaction class. */
 struct tt_fom_member {
-    const char *name, *data_type; /* data_type NULL: not said */
+    const char *name, *data_type; /* data_type NULL: unspecified */
     uint32_t owner;               /* the class that declares it; its subclasses have it, too */
     uint32_t next;                /* of the same class */
     uint32_t transportation;      /* attributes only */
@@ -54,7 +54,7 @@ struct tt_fom_class {
     uint32_t parent;  /* 0: the root */
     uint32_t child, sibling;
     uint32_t members;        /* the first one */
-    uint32_t transportation; /* interactions only; 0: not said */
+    uint32_t transportation; /* interactions only; 0: unspecified */
     enum tt_message_order order;
     bool has_order;
     const char *dimensions;
@@ -73,7 +73,7 @@ struct tt_fom_tree {
 /* Something of a flat table: a data type, dimension, kind of transport or update rate. */
 struct tt_fom_entry {
     const char *name;
-    const char *columns; /* what it says except for remarks, in one text: two definitions agree if these do */
+    const char *columns; /* its content except remarks, in one text: two definitions agree if these are equal */
     double number;       /* upper bound of a dimension, rate of an update rate, 1 for a reliable transport */
     struct tt_fom_place place;
 };
@@ -97,7 +97,7 @@ struct tt_fom_switches {
     bool delay_subscription_evaluation;
     bool advisories_use_known_class;
     bool allow_relaxed_ddm;
-    bool non_regulated_grant; /* whether constrained federates go on while no federate regulates */
+    bool non_regulated_grant; /* whether constrained federates advance while no federate regulates */
     bool send_service_reports_to_file;
     enum tt_resign automatic_resign;
 };
@@ -120,11 +120,11 @@ uint32_t tt_fom_find_member(const struct tt_fom_tree *tree, uint32_t class, cons
 /* NULL: no such handle. */
 const struct tt_fom_class *tt_fom_class(const struct tt_fom_tree *tree, uint32_t handle);
 const struct tt_fom_member *tt_fom_member(const struct tt_fom_tree *tree, uint32_t handle);
-/* Is `ancestor` the class itself, or above it? */
+/* Returns true if `ancestor` is the class itself or above it. */
 bool tt_fom_is_within(const struct tt_fom_tree *tree, uint32_t class, uint32_t ancestor);
-/* Has the class this attribute or parameter? Handles may be wrong. */
+/* Returns true if the class has this attribute or parameter. Handles may be invalid. */
 bool tt_fom_has_member(const struct tt_fom_tree *tree, uint32_t class, uint32_t member);
-/* An entry's handle, or 0; and the other way, or NULL. */
+/* Finds an entry's handle by name, or 0; and a name by handle, or NULL. */
 uint32_t tt_fom_find_entry(const struct tt_fom_table *table, const char *name);
 const struct tt_fom_entry *tt_fom_entry(const struct tt_fom_table *table, uint32_t handle);
 
@@ -132,16 +132,17 @@ const struct tt_fom_entry *tt_fom_entry(const struct tt_fom_table *table, uint32
 enum { TUTTI_FOM_OBJECT_ROOT = 1, TUTTI_FOM_INTERACTION_ROOT = 1, TUTTI_FOM_PRIVILEGE_TO_DELETE = 1 };
 enum { TUTTI_FOM_RELIABLE = 1, TUTTI_FOM_BEST_EFFORT = 2 };
 
-/* Modules become one object model.
+/* Merges modules into one object model.
  *
- * By the rules of IEEE 1516.2: a class that an earlier module declared may be named again, to hang subclasses below it; what is said twice
- * must be the same, except for remarks. A module of 2010 may not add attributes or parameters to a class that has some of another module; one of
- * 2025 may, and may add enumerators to an enumeration and alternatives to a variant record.
- * A module may repeat fewer attributes than the class has: that contradicts nothing. The first module that sets a switch decides. */
+ * By the rules of IEEE 1516.2: a class that an earlier module declared may be repeated, to add subclasses below it;
+ * repeated definitions must be equal, except for remarks. A module of 2010 must not add attributes or parameters to a
+ * class that has some from a different module; one of 2025 may, and may add enumerators to an enumeration and
+ * alternatives to a variant record. A module may repeat fewer attributes than the class has. The first module that sets
+ * a switch decides. */
 
-/* The standard's own module and then these, merged. InvalidFOM: a module that cannot be; InconsistentFOM: two that contradict each other.
- * The message names both places. What is odd and harmless goes to `findings` (may be NULL). The modules are borrowed during the call;
- * `*fom` is the caller's. */
+/* Merges the standard's module and then `modules`. InvalidFOM: a module is invalid; InconsistentFOM: two modules
+ * contradict each other, and the message names both places. Harmless anomalies go to `findings` (may be NULL). The
+ * modules are borrowed during the call; `*fom` belongs to the caller. */
 TUTTI_CHECKED enum tt_hla tt_fom_merge_modules(struct tt_fom **fom, struct tt_fom_module *const *modules, size_t count,
                                                struct tt_findings *findings);
 

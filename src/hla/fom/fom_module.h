@@ -30,13 +30,14 @@ void tt_fom_module_free(struct tt_fom_module *module);
 /* The first child of this name, or the next sibling of this name; NULL: none. */
 const struct tt_tree_node *tt_fom_module_child(const struct tt_tree_node *node, const char *local);
 const struct tt_tree_node *tt_fom_module_next(const struct tt_tree_node *node, const char *local);
-/* What an element says: its text without white space around it. *length is 0, and the text "", where it says nothing or is missing. */
+/* Returns the text of an element without white space around it; if that is missing, *length is 0 and the text "". */
 const char *tt_fom_module_text(const struct tt_tree_node *node, size_t *length);
 
-/* What every object model begins with, as a module of its own.
+/* The common beginning of every object model, as a separate module.
  *
- * Of the standard's MIM: the roots, the two kinds of transport, the basic data types and those made of them that FOMs name; of the management
- * object model (HLAmanager and below) what is served (hla/rti/mom.h). As this module comes first, its handles are the same in every model. */
+ * Of the standard's MIM: the roots, the two kinds of transport, the basic data types and those made of them that FOMs
+ * name; of the management object model (HLAmanager and below) the supported part (hla/rti/mom.h). As this module comes
+ * first, its handles are equal in every model. */
 
 extern const char tt_fom_module_standard_mim[];
 

@@ -48,7 +48,7 @@ static const char *callback_copy_text(char **at, const char *text)
     return text ? callback_copy_bytes(at, text, strlen(text) + 1) : NULL;
 }
 
-/* What is aligned to 8 bytes goes first, texts last. */
+/* Data aligned to 8 bytes goes first, texts last. */
 struct tt_callback *tt_callback_copy(const struct tt_callback *callback)
 {
     size_t size = callback_size(callback);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* callback.h - what the RTI tells a federate, one after another. */
+/* callback.h - the queue of callbacks from the RTI to a federate. */
 #ifndef TT_HLA_RTI_CALLBACK_H
 #define TT_HLA_RTI_CALLBACK_H
 

@@ -99,9 +99,7 @@ static void clear_class_flags(struct tt_federate *f, uint32_t class, unsigned of
         set_flags(&f->objects[class - 1].items[i].flags, 0, off);
 }
 
-/* Advisories for object classes */
-
-/* Would `other` hear of attributes that f publishes at the class? */
+/* Returns true if `other` receives attributes that f publishes at the class. */
 static bool declarations_is_receiver(const struct tt_federate *other, const struct tt_federate *f, uint32_t class)
 {
     const struct tt_fom_tree *tree = &f->federation->fom->objects;
@@ -139,7 +137,7 @@ static void advise_registration(struct tt_federate *f, uint32_t class, bool want
         tt_federation_push_callback(f->ambassador, &callback);
 }
 
-/* `subscriber` wants more, or less, of the class. */
+/* `subscriber` has changed its subscription of the class. */
 static void advise_others(const struct tt_federate *subscriber, uint32_t class, bool more)
 {
     const struct tt_federation *federation = subscriber->federation;
@@ -165,7 +163,7 @@ enum tt_hla tt_declarations_publish_attributes(struct tt_ambassador *ambassador,
     return TUTTI_HLA_OK;
 }
 
-/* What it may not publish any more, it cannot own. `of` NULL: all attributes. */
+/* A federate cannot own attributes that it no longer publishes. `of` NULL: all attributes. */
 static enum tt_hla release_attributes(struct tt_federate *f, uint32_t class, const struct tt_handle_set *of)
 {
     const struct tt_handle_table *objects = &f->federation->objects;
@@ -250,8 +248,6 @@ enum tt_hla tt_declarations_unsubscribe_object_class(struct tt_ambassador *ambas
     return TUTTI_HLA_OK;
 }
 
-/* Interactions */
-
 static bool receives_interaction(const struct tt_federate *other, uint32_t class)
 {
     const struct tt_fom_tree *tree = &other->federation->fom->interactions;
@@ -333,8 +329,6 @@ enum tt_hla tt_declarations_unsubscribe_interaction(struct tt_ambassador *ambass
     return TUTTI_HLA_OK;
 }
 
-/* Directed interactions */
-
 static enum tt_hla change_directed(struct tt_ambassador *ambassador, struct tt_class_set set, unsigned on, unsigned off)
 {
     struct tt_federate *f;
@@ -380,8 +374,6 @@ enum tt_hla tt_declarations_unsubscribe_directed(struct tt_ambassador *ambassado
     return change_directed(ambassador, set, 0, TUTTI_SUBSCRIBED | TUTTI_UNIVERSAL);
 }
 
-/* Orders */
-
 static unsigned order_flags(enum tt_message_order order)
 {
     return TUTTI_ORDER_SET | (order == TUTTI_ORDER_TIMESTAMP ? TUTTI_ORDER_TSO : 0);
@@ -407,8 +399,6 @@ enum tt_hla tt_declarations_set_interaction_order(struct tt_ambassador *ambassad
     set_flags(&f->interactions[class - 1], order_flags(order), TUTTI_ORDER_TSO);
     return TUTTI_HLA_OK;
 }
-
-/* Kinds of transport */
 
 static enum tt_hla check_transportation(const struct tt_federate *f, uint32_t transportation)
 {

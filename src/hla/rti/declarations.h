@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* declarations.h - the services of chapter 5: what a federate publishes and subscribes to.
+/* declarations.h - the services of chapter 5: the publications and subscriptions of a federate.
  *
- * What is declared adds to what was declared before. A publisher is told whether others want it (start and stop registration, turn
+ * Declarations add to earlier ones. A publisher is notified of subscribers (start and stop registration, turn
  * interactions on and off) if its switch for that is on. */
 #ifndef TT_HLA_RTI_DECLARATIONS_H
 #define TT_HLA_RTI_DECLARATIONS_H
@@ -32,10 +32,10 @@ TUTTI_CHECKED enum tt_hla tt_declarations_subscribe_interaction(struct tt_ambass
                                                                 bool active);
 TUTTI_CHECKED enum tt_hla tt_declarations_unsubscribe_interaction(struct tt_ambassador *ambassador, uint32_t class);
 
-/* Interactions of these classes that are directed to objects of the class. An `un...` without handles is of all classes. */
+/* Publishes interactions of these classes directed to objects of the class. An `un...` without handles applies to all. */
 TUTTI_CHECKED enum tt_hla tt_declarations_publish_directed(struct tt_ambassador *ambassador, struct tt_class_set set);
 TUTTI_CHECKED enum tt_hla tt_declarations_unpublish_directed(struct tt_ambassador *ambassador, struct tt_class_set set);
-/* Those to objects of which it owns an attribute; `universally`: to all that it knows. */
+/* Subscribes to those directed to objects of which it owns an attribute; `universally`: to all that it knows. */
 TUTTI_CHECKED enum tt_hla tt_declarations_subscribe_directed(struct tt_ambassador *ambassador, struct tt_class_set set,
                                                              bool universally);
 TUTTI_CHECKED enum tt_hla tt_declarations_unsubscribe_directed(struct tt_ambassador *ambassador,
@@ -47,8 +47,9 @@ TUTTI_CHECKED enum tt_hla tt_declarations_set_default_order(struct tt_ambassador
 TUTTI_CHECKED enum tt_hla tt_declarations_set_interaction_order(struct tt_ambassador *ambassador, uint32_t class,
                                                                 enum tt_message_order order);
 
-/* Another kind of transport than the object model's, for objects that it registers from now on, or for interactions that it sends; the latter
- * is confirmed by a callback, and so comes the answer to the query. All messages are delivered reliably; the kind is told with them. */
+/* Changes the transportation type for objects that it registers from now on, or for interactions that it sends; the
+ * latter is confirmed by a callback, as is the query. All messages are delivered reliably; the type is only reported
+ * with them. */
 TUTTI_CHECKED enum tt_hla tt_declarations_set_default_transportation(struct tt_ambassador *ambassador,
                                                                      struct tt_class_set set, uint32_t transportation);
 TUTTI_CHECKED enum tt_hla tt_declarations_set_interaction_transportation(struct tt_ambassador *ambassador,
@@ -56,7 +57,7 @@ TUTTI_CHECKED enum tt_hla tt_declarations_set_interaction_transportation(struct 
 TUTTI_CHECKED enum tt_hla tt_declarations_query_interaction_transportation(struct tt_ambassador *ambassador,
                                                                            uint32_t federate, uint32_t class);
 
-/* For the other modules: nothing of what the federate declared holds any more. */
+/* For the other modules: withdraws all declarations of the federate. */
 void tt_declarations_withdraw(struct tt_federate *federate);
 
 #endif

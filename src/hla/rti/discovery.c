@@ -65,7 +65,7 @@ void tt_discovery_request_values(struct tt_object *object, const struct tt_feder
     free(asked);
 }
 
-/* What the federate subscribes to is asked for as soon as it has discovered the object. */
+/* A federate's subscribed values are requested as soon as it has discovered the object. */
 static void discovery_request_values(struct tt_object *object, const struct tt_federate *federate, uint32_t class)
 {
     const struct tt_class_interest *interest = &federate->objects[class - 1];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* discovery.h - which federates hear of an object, and which are asked for values.
+/* discovery.h - notifies federates of an object, and requests values from its owners.
  *
- * A federate discovers an object as the nearest class, from the object's own upwards, at which it subscribes to an attribute that another
- * federate owns. The class it knows stays what it is until it forgets the object. */
+ * A federate discovers an object as the nearest class, from the object's own upwards, at which it subscribes to an
+ * attribute that a different federate owns. The known class does not change until it forgets the object. */
 #ifndef TT_HLA_RTI_DISCOVERY_H
 #define TT_HLA_RTI_DISCOVERY_H
 
@@ -14,7 +14,7 @@ void tt_discovery_add_federate(struct tt_object *object, struct tt_federate *fed
 void tt_discovery_announce_object(struct tt_object *object, struct tt_federation *federation);
 /* All objects at or below a class, for one federate. */
 void tt_discovery_announce_class(struct tt_federate *federate, uint32_t class);
-/* One of each; tt_discovery_advise_object is to follow, which the others do or their callers. */
+/* Announces one object to one federate; the caller must call tt_discovery_advise_object afterwards. */
 void tt_discovery_announce(struct tt_object *object, struct tt_federate *federate);
 
 /* Asks the owners of these attributes, except for `requester`, to provide values. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* federation.h - what the RTI knows: federations, their federates, objects and points of synchronization; and the callbacks that wait.
+/* federation.h - the state of the RTI: federations, their federates, objects and synchronization points; and the
+ * pending callbacks.
  *
- * Only the modules of this folder look inside; programs use the services in rti.h and the headers named there.
+ * Only the modules of this folder use it; programs use the services in rti.h and the headers named there.
  *
  *  FE1  Handles of federates and objects only rise and are never used again in a federation.
- *  FE2  `known` of an object has every federate that discovered or registered it, in the order of handles, with the class it knows.
+ *  FE2  `known` of an object has every federate that discovered or registered it, in the order of handles, with the
+ *       class it knows.
  *  FE3  An attribute's owner is a joined federate, the RTI itself, or 0.
- *  FE4  Nothing is queued for an ambassador beyond its bounds: it is `overflowed` then, gets nothing more, and its server ends it. */
+ *  FE4  Nothing is queued for an ambassador beyond its bounds: it is `overflowed` then, gets no more callbacks, and
+ *       its server ends it. */
 #ifndef TT_HLA_RTI_FEDERATION_H
 #define TT_HLA_RTI_FEDERATION_H
 
@@ -64,27 +67,27 @@ struct tt_ambassador {
     struct tt_ambassador *next, *previous;
 };
 
-/* What a federate declared of an attribute at a class, of an interaction class, or of directed interactions. */
+/* The declarations of a federate for an attribute at a class, an interaction class, or directed interactions. */
 enum {
     TUTTI_PUBLISHED = 1,
     TUTTI_SUBSCRIBED = 2,
     TUTTI_ACTIVE = 4,     /* the subscription counts for advisories */
-    TUTTI_UNIVERSAL = 8,  /* directed interactions: to all objects that it knows, not only to its own */
-    TUTTI_ADVISED = 16,   /* interactions: it was told that others want them */
+    TUTTI_UNIVERSAL = 8,  /* directed interactions: to all known objects, not only to owned ones */
+    TUTTI_ADVISED = 16,   /* interactions: the federate was notified of subscribers */
     TUTTI_ORDER_SET = 32, /* another order than the object model's: */
     TUTTI_ORDER_TSO = 64,
 };
 
 struct tt_attribute_interest {
     uint32_t handle;         /* of the attribute */
-    uint32_t transportation; /* of those that it registers; 0: as the object model says */
+    uint32_t transportation; /* of objects that it registers; 0: as in the object model */
     unsigned char flags;
 };
 
 struct tt_class_interest {
     struct tt_attribute_interest *items;
     size_t count, room;
-    bool advised; /* told that others want objects of this class */
+    bool advised; /* the federate was notified of subscribers to this class */
 };
 
 struct tt_directed_interest {
@@ -120,7 +123,7 @@ struct tt_federate {
     struct tt_class_interest *objects; /* [class - 1] */
     size_t object_classes;
     unsigned char *interactions;      /* [class - 1], flags */
-    uint32_t *interaction_transports; /* [class - 1]; 0: as the object model says */
+    uint32_t *interaction_transports; /* [class - 1]; 0: as in the object model */
     size_t interaction_classes;
     struct tt_directed_interest *directed;
     size_t directed_count, directed_room;
@@ -139,7 +142,7 @@ struct tt_handle_set {
 
 struct tt_object_attribute {
     uint32_t attribute, owner, transportation;
-    uint32_t updater; /* the owner, if it was told that others want it; see relevance.h */
+    uint32_t updater; /* the owner, if it was notified of subscribers; see relevance.h */
     enum tt_message_order order;
     bool divesting;                 /* its owner offers it */
     struct tt_handle_set acquirers; /* that asked for it, the first one first */
@@ -156,7 +159,7 @@ struct tt_object {
     size_t attribute_count, attribute_room;
     struct tt_object_known {
         uint32_t federate, class;
-        bool *scope; /* by attribute, whether the federate was told that it is in scope; NULL: it never was */
+        bool *scope; /* by attribute, whether the federate was notified that it is in scope; NULL: never */
     } * known;
     size_t known_count, known_room;
     uint32_t deleter; /* a federate that deleted it at a time to come, or 0 */
@@ -194,7 +197,7 @@ struct tt_federation {
     uint64_t last_message;
     uint64_t grants; /* so far */
     bool unsettled;  /* something may be granted */
-    bool has_mom;    /* the RTI has objects of its own, see mom_objects.h */
+    bool has_mom;    /* the RTI has objects, see mom_objects.h */
     struct tt_hla_value *scratch;
     size_t scratch_room;
 };
@@ -214,26 +217,26 @@ static inline struct tt_federate *tt_federation_at(const struct tt_federation *f
 }
 
 struct tt_object *tt_federation_object(const struct tt_federation *federation, uint32_t handle);
-/* The class as which a federate knows the object; 0: it does not. */
+/* Returns the class as which a federate knows the object; 0: unknown. */
 uint32_t tt_federation_known_class(const struct tt_object *object, uint32_t federate);
-/* An object that the federate knows, or ObjectInstanceNotKnown. */
+/* Finds an object that the federate knows, or ObjectInstanceNotKnown. */
 TUTTI_CHECKED enum tt_hla tt_federation_find_object(const struct tt_federate *federate, uint32_t handle,
                                                     struct tt_object **object);
 /* NULL: the object has no such attribute. */
 struct tt_object_attribute *tt_federation_find_attribute(const struct tt_object *object, uint32_t attribute);
 
-/* What the federate declared of an attribute at a class. */
+/* Returns the federate's declarations for an attribute at a class. */
 unsigned tt_federation_interest_flags(const struct tt_federate *federate, uint32_t class, uint32_t attribute);
 /* The kind of transport by which its interactions of the class go. */
 uint32_t tt_federation_transportation(const struct tt_federate *federate, uint32_t class);
-/* The nearest class at or above `class` of which the federate subscribes to an interaction; 0: none. */
+/* Returns the nearest class at or above `class` of which the federate subscribes to an interaction; 0: none. */
 uint32_t tt_federation_received_class(const struct tt_federate *federate, uint32_t class);
-/* The nearest class at or above the interaction class of which it declared this (TUTTI_PUBLISHED, ...) for directed interactions to objects of
- * this class, or of one above it; 0: none. */
+/* Returns the nearest class at or above the interaction class with this declaration (TUTTI_PUBLISHED, ...) for directed
+ * interactions to objects of this class or one above it; 0: none. */
 uint32_t tt_federation_directed_class(const struct tt_federate *federate, uint32_t object_class,
                                       uint32_t interaction_class, unsigned wanted);
 
-/* Adds a handle, unless it is there; false when memory is out. Removes it; false: it was not there. Is it there? */
+/* A set of handles. Adding returns false when memory is out; removing, if the handle is not in the set. */
 bool tt_federation_add_handle(struct tt_handle_set *handles, uint32_t handle);
 bool tt_federation_remove_handle(struct tt_handle_set *handles, uint32_t handle);
 bool tt_federation_has_handle(const struct tt_handle_set *handles, uint32_t handle);

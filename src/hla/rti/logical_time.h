@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* logical_time.h - logical time of a federation: HLAfloat64Time or HLAinteger64Time.
  *
- * A time or an interval is an int64_t that is ordered as the times are: an integer itself, or the bits of a number that is not negative.
- * So all comparisons are of integers, and only sums need the kind. Times begin at 0; below and beyond the last one there is none. */
+ * A time or an interval is an int64_t that is ordered as the times are: an integer itself, or the bits of a number that
+ * is not negative. So all comparisons are of integers, and only sums need the kind. Times begin at 0 and end at the
+ * final time. */
 #ifndef TT_HLA_RTI_LOGICAL_TIME_H
 #define TT_HLA_RTI_LOGICAL_TIME_H
 
@@ -61,13 +62,13 @@ static inline struct tt_time_bound tt_logical_time_max(struct tt_time_bound a, s
     return tt_logical_time_is_below(a, b) ? b : a;
 }
 
-/* May a message at t still come? */
+/* Returns true if a message at t may still arrive. */
 static inline bool tt_logical_time_allows(struct tt_time_bound bound, int64_t t)
 {
     return bound.value < t || (bound.value == t && bound.after == 0);
 }
 
-/* What a federate at t promises: nothing below t + lookahead. Where that is t itself, also nothing at t if `strict`. */
+/* Returns the promise of a federate at t: no message below t + lookahead. If that is t, none at t if `strict`. */
 struct tt_time_bound tt_logical_time_promise_bound(enum tt_logical_time_kind kind, int64_t t, int64_t lookahead,
                                                    bool strict);
 

@@ -25,7 +25,7 @@ enum tt_message_kind { TUTTI_MESSAGE_UPDATE, TUTTI_MESSAGE_INTERACTION, TUTTI_ME
 struct tt_message {
     enum tt_message_kind kind;
     unsigned references;
-    bool retracted;             /* those who hold it drop it */
+    bool retracted;             /* holders drop it */
     bool timed;                 /* has a stamp */
     enum tt_message_order sent; /* TIMESTAMP: queues of constrained federates keep it until its time */
     int64_t time;
@@ -68,7 +68,7 @@ static inline struct tt_message *tt_message_heap_first(const struct tt_message_h
 }
 /* The first one of a heap that is not empty, taken out: the reference is the caller's. */
 struct tt_message *tt_message_heap_pop(struct tt_message_heap *heap);
-/* Takes this one out and releases it; false: it is not there. */
+/* Removes the message and releases it; false if it is not in the heap. */
 bool tt_message_heap_remove(struct tt_message_heap *heap, struct tt_message *message);
 
 #endif

@@ -148,7 +148,7 @@ void tt_message_deliver_removal(struct tt_federate *federate, struct tt_message 
         federate->ambassador->overflowed = true;
         return;
     }
-    later->time = last; /* where it lies in the queue; it is told without a time */
+    later->time = last; /* its position in the queue; it is delivered without a time */
     later->number = message->number;
     later->sender = message->sender;
     later->object = message->object;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* message_delivery.h - a message on its way to one federate: kept until its time, held until the federate advances, or handed over at once.
+/* message_delivery.h - a message on its way to one federate: kept until its time, held until the federate advances, or
+ * delivered at once.
  *
- * What the federate sees of it is decided when it is handed over: the attributes it subscribes to then, the class it receives the interaction
- * as, whether it still knows the object. */
+ * Its visible content is decided at delivery: the attributes it subscribes to then, the class it receives the
+ * interaction as, whether it still knows the object. */
 #ifndef TT_HLA_RTI_MESSAGE_DELIVERY_H
 #define TT_HLA_RTI_MESSAGE_DELIVERY_H
 
@@ -18,7 +19,7 @@ void tt_message_deliver_held(struct tt_federate *federate);
 /* Hands over what waits in time order, as long as stamps are not above `last`; as messages of this order. */
 void tt_message_deliver_until(struct tt_federate *federate, int64_t last, enum tt_message_order received);
 
-/* Makes an object unknown to a federate; frees the object if it is deleted and no federate knows it any more. */
+/* Makes an object unknown to a federate; frees the object if it is deleted and no federate knows it any longer. */
 void tt_message_forget_object(struct tt_federation *federation, struct tt_object *object, uint32_t federate);
 /* Ends the object, and its name. */
 void tt_message_end_object(struct tt_federation *federation, struct tt_object *object);

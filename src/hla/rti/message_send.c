@@ -30,7 +30,7 @@ struct tt_message *tt_message_create(struct tt_federate *federate, enum tt_messa
     return message;
 }
 
-/* Those that are below the promise cannot be retracted. Looked at when twice as many are there as were left the last time. */
+/* Drops messages below the promise, which cannot be retracted. Runs when their number has doubled since the last time. */
 static void prune_retractable(struct tt_federate *f)
 {
     if (f->sent_count < FEW || f->sent_count < 2 * f->sent_kept)
@@ -59,7 +59,7 @@ uint64_t tt_message_finish(struct tt_federate *f, struct tt_message *message)
     return 0;
 }
 
-/* `told` has those that know of the retraction. */
+/* `told` lists the federates that know of the retraction. */
 static void message_withdraw(struct tt_federate *f, struct tt_message *message, struct tt_handle_set *told)
 {
     struct tt_callback callback = {.kind = TUTTI_CALLBACK_RequestRetraction, .retraction = message->number};

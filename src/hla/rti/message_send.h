@@ -20,7 +20,7 @@ struct tt_message *tt_message_create(struct tt_federate *federate, enum tt_messa
 /* It has been delivered: keeps it for a retraction where that is possible, and lets go of it. Returns what it is retracted by, or 0. */
 uint64_t tt_message_finish(struct tt_federate *federate, struct tt_message *message);
 
-/* 8.22: takes a message back that the federate sent. Those that have it are told, the others never see it. */
+/* 8.22: retracts a message of the federate. Federates that have received it are notified; all others never see it. */
 TUTTI_CHECKED enum tt_hla tt_message_retract(struct tt_ambassador *ambassador, uint64_t retraction);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* mom.h - what the management object model (chapter 11) tells: values of the objects that the RTI itself has, and reports.
+/* mom.h - values and reports of the management object model (chapter 11).
  *
- * The RTI has an object of HLAmanager.HLAfederation, and one of HLAmanager.HLAfederate for each federate (mom_objects.h). Values go to those who
- * ask for them or discover an object; to all who subscribe when they change, except for HLAlogicalTime and HLAlookahead, which change too
- * often. The attributes are in hla/fom/fom_module.h. */
+ * The RTI has an object of HLAmanager.HLAfederation, and one of HLAmanager.HLAfederate for each federate
+ * (mom_objects.h). Values are sent to federates that request them or discover an object, and to all subscribers when
+ * they change, except for HLAlogicalTime and HLAlookahead, which change too often. The attributes are in
+ * hla/fom/fom_module.h. */
 #ifndef TT_HLA_RTI_MOM_H
 #define TT_HLA_RTI_MOM_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* mom_objects.h - the objects of the management object model, which the RTI itself registers and owns.
  *
- * They are made when a federate first subscribes to HLAmanager or a class below it: before that no federate could tell whether they are there,
- * and federations that do not ask for them do not pay for them. */
+ * They are made when a federate first subscribes to HLAmanager or a class below it: before that they are unobservable,
+ * and federations that do not use them have no cost. */
 #ifndef TT_HLA_RTI_MOM_OBJECTS_H
 #define TT_HLA_RTI_MOM_OBJECTS_H
 

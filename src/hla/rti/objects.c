@@ -140,8 +140,6 @@ struct tt_object *tt_objects_find(const struct tt_federation *federation, const 
     return object && strcmp(object->name, name) == 0 ? object : NULL;
 }
 
-/* Registration */
-
 static int compare_attributes(const void *a, const void *b)
 {
     uint32_t left = ((const struct tt_object_attribute *)a)->attribute;
@@ -149,7 +147,7 @@ static int compare_attributes(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* What the federate declared of the attribute at the class, or NULL. */
+/* Returns the federate's declaration for the attribute at the class, or NULL. */
 static const struct tt_attribute_interest *attribute_interest(const struct tt_federate *f, uint32_t class,
                                                               uint32_t attribute)
 {
@@ -268,8 +266,6 @@ enum tt_hla tt_objects_register(struct tt_ambassador *ambassador, uint32_t class
     return TUTTI_HLA_OK;
 }
 
-/* Values */
-
 static enum tt_hla objects_check_values(const struct tt_federate *f, const struct tt_object *object,
                                         const struct tt_hla_value *values, size_t count)
 {
@@ -352,8 +348,6 @@ enum tt_hla tt_objects_update(struct tt_ambassador *ambassador, uint32_t handle,
     tt_time_management_grant(f->federation);
     return TUTTI_HLA_OK;
 }
-
-/* Deletion */
 
 static enum tt_hla objects_delete(struct tt_federate *f, struct tt_object *object, struct tt_message_stamp *send,
                                   uint64_t *retraction)
@@ -440,8 +434,6 @@ enum tt_hla tt_objects_local_delete(struct tt_ambassador *ambassador, uint32_t h
     }
     return TUTTI_HLA_OK;
 }
-
-/* Requests */
 
 static enum tt_hla objects_check_attributes(const struct tt_federate *f, uint32_t class, const uint32_t *attributes,
                                             size_t count)
@@ -647,7 +639,7 @@ enum tt_hla tt_objects_send_interaction(struct tt_ambassador *ambassador, uint32
     return objects_finish_interaction(f, message, retraction);
 }
 
-/* Does the federate hear of interactions of the class to this object, as which it knows `known`? */
+/* Returns true if the federate receives interactions of the class to this object, which it knows as `known`. */
 static bool objects_receives_directed(const struct tt_federate *to, uint32_t known, uint32_t class,
                                       const struct tt_object *object)
 {

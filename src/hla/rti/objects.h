@@ -40,14 +40,14 @@ TUTTI_CHECKED enum tt_hla tt_objects_set_attribute_transportation(struct tt_amba
 TUTTI_CHECKED enum tt_hla tt_objects_query_attribute_transportation(struct tt_ambassador *ambassador, uint32_t object,
                                                                     uint32_t attribute);
 
-/* For the other modules: an object by its name, or NULL. */
+/* For the other modules: finds an object by its name, or NULL. */
 struct tt_object *tt_objects_find(const struct tt_federation *federation, const char *name);
 /* An object of the RTI itself, about a federate or (0) the federation, which federates that subscribe discover; and its end. Nothing when memory is
  * out. */
 void tt_objects_add_own(struct tt_federation *federation, uint32_t class, uint32_t about);
 void tt_objects_remove_own(struct tt_federation *federation, struct tt_object *object);
-/* A federate leaves: its objects are deleted where it may (`delete`), what it owns else is taken from it, it knows none any more, and
- * the names that it reserved are free. */
+/* A federate leaves: its objects are deleted where permitted (`delete`), it loses ownership of all other attributes, it
+ * knows no objects any longer, and its reserved names are free. */
 void tt_objects_remove_federate(struct tt_federate *federate, bool delete);
 
 /* The services of chapter 6 about interactions: to all who subscribe, or directed to an object. */

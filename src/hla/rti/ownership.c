@@ -21,7 +21,7 @@ static void ownership_notify(const struct tt_federate *federate, enum tt_callbac
         tt_federation_push_callback(federate->ambassador, &callback);
 }
 
-/* Adds, or gives the federate up: it could not be told. */
+/* Adds an attribute; if memory is out, the federate is marked as overflowed. */
 static void ownership_collect(struct tt_handle_set *attributes, uint32_t attribute, const struct tt_federate *federate)
 {
     if (!tt_federation_add_handle(attributes, attribute))
@@ -58,7 +58,7 @@ static enum tt_hla ownership_check_owned(const struct tt_federate *federate, str
     return TUTTI_HLA_OK;
 }
 
-/* The set, whose attributes it does not own and publishes. */
+/* Returns the set; the federate must publish its attributes and not own them. */
 static enum tt_hla check_acquirable(const struct tt_federate *federate, struct tt_attribute_set set,
                                     struct tt_object **object)
 {
@@ -82,7 +82,7 @@ static enum tt_hla check_acquirable(const struct tt_federate *federate, struct t
     return TUTTI_HLA_OK;
 }
 
-/* Attributes by the federate that has them now, or is to be told of them. Sets of a few. */
+/* Attributes by their present owner or by the federate to be notified. Small sets. */
 struct ownership_shares {
     struct ownership_share {
         struct tt_federate *federate;
@@ -132,7 +132,7 @@ static void ownership_offer(const struct tt_federate *from, const struct tt_obje
     }
 }
 
-/* Attributes that the federate has given up go to those that asked; the others are offered. */
+/* Attributes that the federate has given up go to federates that requested them; the rest are offered. */
 static void divest(struct tt_federate *federate, struct tt_object *object, const uint32_t *attributes, size_t count,
                    struct tt_octets tag)
 {

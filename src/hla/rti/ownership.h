@@ -15,7 +15,7 @@ struct tt_attribute_set {
 /* Without an owner from now on, or that of the first federate that asked for them. */
 TUTTI_CHECKED enum tt_hla tt_ownership_unconditional_divest(struct tt_ambassador *ambassador,
                                                             struct tt_attribute_set set, struct tt_octets tag);
-/* Offered: the owner is asked to confirm once a federate wants them. */
+/* Offers attributes: the owner must confirm once a federate requests them. */
 TUTTI_CHECKED enum tt_hla tt_ownership_negotiated_divest(struct tt_ambassador *ambassador, struct tt_attribute_set set,
                                                          struct tt_octets tag);
 TUTTI_CHECKED enum tt_hla tt_ownership_cancel_negotiated_divest(struct tt_ambassador *ambassador,
@@ -25,7 +25,7 @@ TUTTI_CHECKED enum tt_hla tt_ownership_confirm_divestiture(struct tt_ambassador 
 /* Owners are asked to release them. */
 TUTTI_CHECKED enum tt_hla tt_ownership_acquire(struct tt_ambassador *ambassador, struct tt_attribute_set set,
                                                struct tt_octets tag);
-/* Those without an owner; of the others AttributeOwnershipUnavailable tells. */
+/* Acquires those without an owner; AttributeOwnershipUnavailable reports all others. */
 TUTTI_CHECKED enum tt_hla tt_ownership_acquire_if_available(struct tt_ambassador *ambassador,
                                                             struct tt_attribute_set set, struct tt_octets tag);
 TUTTI_CHECKED enum tt_hla tt_ownership_cancel_acquisition(struct tt_ambassador *ambassador,
@@ -39,10 +39,10 @@ TUTTI_CHECKED enum tt_hla tt_ownership_query(struct tt_ambassador *ambassador, s
 TUTTI_CHECKED enum tt_hla tt_ownership_is_owned(struct tt_ambassador *ambassador, uint32_t object, uint32_t attribute,
                                                 bool *owned);
 
-/* For the other modules: takes attributes of an object from a federate, all or only those that `of` has (NULL: all). */
+/* For the other modules: takes attributes of an object from a federate: all, or only those in `of` (NULL: all). */
 void tt_ownership_release(struct tt_federate *federate, struct tt_object *object, const struct tt_handle_set *of,
                           struct tt_octets tag);
-/* Does it own an attribute of this object, or of any (NULL)? Does it wait for one? */
+/* Returns true if it owns an attribute of this object, or of any (NULL); and if it waits for one. */
 bool tt_ownership_has_any(const struct tt_federate *federate, const struct tt_object *object);
 bool tt_ownership_is_pending(const struct tt_federate *federate, const struct tt_object *object);
 /* It waits for none any more. */

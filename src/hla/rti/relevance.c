@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* One kind of change, for one federate: gathered over the attributes of an object, told at once. */
+/* One kind of change, for one federate: collected over the attributes of an object, reported at once. */
 static void discovery_notify(const struct tt_federate *federate, enum tt_callback_kind kind,
                              const struct tt_object *object, struct tt_handle_set *attributes)
 {
@@ -21,7 +21,7 @@ static void discovery_collect(struct tt_handle_set *attributes, uint32_t attribu
         federate->ambassador->overflowed = true;
 }
 
-/* Does a federate other than the owner subscribe actively? */
+/* Returns true if a federate other than the owner subscribes actively. */
 static bool discovery_is_wanted(const struct tt_federation *federation, const struct tt_object *object,
                                 const struct tt_object_attribute *a)
 {
@@ -36,7 +36,7 @@ static bool discovery_is_wanted(const struct tt_federation *federation, const st
     return false;
 }
 
-/* What changed for the owner `f`. */
+/* Reports changes to the owner `f`. */
 static void advise_owner(const struct tt_federate *f, struct tt_object *object)
 {
     struct tt_handle_set on = {0}, off = {0};

@@ -100,8 +100,6 @@ bool tt_rti_has_overflowed(const struct tt_ambassador *ambassador)
     return ambassador->overflowed;
 }
 
-/* Federations */
-
 struct tt_federation *tt_rti_find_federation(const struct tt_rti *rti, const char *name)
 {
     for (size_t i = 0; i < rti->count; i++)
@@ -234,8 +232,6 @@ enum tt_hla tt_rti_list_members(struct tt_ambassador *ambassador, const char *na
     return TUTTI_HLA_OK;
 }
 
-/* Joining */
-
 static enum tt_hla rti_check_join(const struct tt_ambassador *ambassador, const struct tt_rti_join *join,
                                   struct tt_federation **federation)
 {
@@ -361,15 +357,13 @@ enum tt_hla tt_rti_join(struct tt_ambassador *ambassador, const struct tt_rti_jo
     return TUTTI_HLA_OK;
 }
 
-/* Leaving */
-
 static bool resign_deletes(enum tt_resign action)
 {
     return action == TUTTI_RESIGN_DELETE || action == TUTTI_RESIGN_DELETE_THEN_DIVEST ||
            action == TUTTI_RESIGN_CANCEL_DELETE_DIVEST;
 }
 
-/* Would it own attributes after its objects are deleted, if they are? */
+/* Returns true if it would own attributes after its objects were deleted. */
 static bool keeps_attributes(const struct tt_federate *f, bool delete)
 {
     for (size_t i = 0; i < f->federation->objects.count; i++) {
@@ -383,7 +377,7 @@ static bool keeps_attributes(const struct tt_federate *f, bool delete)
     return false;
 }
 
-/* Nothing of the federation knows it any more. Messages that it sent stay on their way. */
+/* Removes all references to the federate. Its sent messages stay on their way. */
 static void rti_remove_federate(struct tt_federate *f, bool delete)
 {
     struct tt_federation *federation = f->federation;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* rti.h - the run-time infrastructure: federations, and the programs that join them.
  *
- * Calls in, callbacks out. Every service is a function that is called for an ambassador, the RTI's side of one program; it returns an
- * exception of HLA by name, or 0. What the RTI has to say to a program waits in the ambassador's queue until it is taken. There are no threads,
- * no sockets and no clocks here: a server, or a run, brings calls in one after another, and the same calls give the same callbacks, to the
- * bit. The other services are in declarations.h, objects.h, objects.h, ownership.h, time_management.h, rti.h,
- * message_send.h (retract) and support.h. */
+ * Calls in, callbacks out. Every service is a function that is called for an ambassador, the RTI's side of one program;
+ * it returns an exception of HLA by name, or 0. Callbacks to a program wait in the ambassador's queue until they are
+ * taken. This module uses no threads, sockets or clocks: a server, or a run, makes calls one after another, and equal
+ * calls give equal callbacks, to the bit. Further services are in declarations.h, objects.h, ownership.h,
+ * time_management.h, rti.h, message_send.h (retract) and support.h. */
 #ifndef TT_HLA_RTI_RTI_H
 #define TT_HLA_RTI_RTI_H
 
@@ -21,15 +21,16 @@ void tt_rti_free(struct tt_rti *rti);
 TUTTI_CHECKED enum tt_hla tt_rti_connect(struct tt_rti *rti, struct tt_ambassador **ambassador);
 /* 4.3 Disconnect; the ambassador is gone. FederateIsExecutionMember: it must resign first. */
 TUTTI_CHECKED enum tt_hla tt_rti_disconnect(struct tt_ambassador *ambassador);
-/* The program is gone without a word, for a reason that others are told (HLAreportFederateLost): its federate resigns as its automatic resign
- * directive says, and the ambassador is gone. What it sent stays sent. */
+/* The program is gone without resigning, for a reason that other federates are notified of (HLAreportFederateLost): its
+ * federate resigns by its automatic resign directive, and the ambassador is freed. Its sent messages remain. */
 void tt_rti_drop_federate(struct tt_ambassador *ambassador, const char *why);
 
 /* The next callback, or NULL; borrowed until the next call for this ambassador. */
 const struct tt_callback *tt_rti_next_callback(struct tt_ambassador *ambassador);
 /* How many wait. */
 size_t tt_rti_pending_callbacks(const struct tt_ambassador *ambassador);
-/* The federate is too slow, or memory was out: callbacks are missing, so that it must be lost, after it was told why. */
+/* Returns true if the federate is too slow, or memory was out: callbacks are missing, so it must be dropped after it
+ * was notified of the reason. */
 bool tt_rti_has_overflowed(const struct tt_ambassador *ambassador);
 
 /* 4.5. Takes the modules, also if it fails. `time` is "HLAfloat64Time", "HLAinteger64Time" or "". `findings` may be NULL. */
@@ -65,7 +66,8 @@ TUTTI_CHECKED enum tt_hla tt_rti_register_sync_point(struct tt_ambassador *ambas
 TUTTI_CHECKED enum tt_hla tt_rti_achieve_sync_point(struct tt_ambassador *ambassador, const char *label,
                                                     bool successfully);
 
-/* For the other modules: a federate has joined; false when memory is out. A federate leaves. */
+/* For the other modules: announces pending points to a new federate; false when memory is out. Handles a leaving
+ * federate. */
 bool tt_rti_announce_sync_points(struct tt_federate *federate);
 void tt_rti_leave_sync_points(struct tt_federate *federate);
 

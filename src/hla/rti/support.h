@@ -49,7 +49,7 @@ TUTTI_CHECKED enum tt_hla tt_support_get_dimension_name(struct tt_ambassador *am
 TUTTI_CHECKED enum tt_hla tt_support_get_dimension_upper_bound(struct tt_ambassador *ambassador, uint32_t handle,
                                                                uint32_t *bound);
 
-/* What a handle is in dimensions of the RTI: the handle itself. */
+/* Returns the coordinate of a handle in dimensions of the RTI: the handle itself. */
 TUTTI_CHECKED enum tt_hla tt_support_normalize_service_group(struct tt_ambassador *ambassador, unsigned group,
                                                              uint32_t *value);
 TUTTI_CHECKED enum tt_hla tt_support_normalize_federate(struct tt_ambassador *ambassador, uint32_t handle,

@@ -22,7 +22,7 @@
 struct time_bounds {
     struct tt_time_bound least, second; /* second: GALT of `holder` */
     const struct tt_federate *holder, *second_holder;
-    bool regulated; /* is there a regulating federate at all? */
+    bool regulated; /* a regulating federate exists */
 };
 
 static enum tt_logical_time_kind time_management_kind(const struct tt_federate *federate)
@@ -113,7 +113,7 @@ static void time_management_notify(struct tt_federate *f, enum tt_callback_kind 
     tt_federation_push_callback(f->ambassador, &callback);
 }
 
-/* V4: can nothing come below t, nor at it if `strict`? */
+/* V4: returns true if no message can arrive below t, or at t if `strict`. */
 static bool no_message_before(const struct time_bounds *bounds, const struct tt_federate *f, int64_t t, bool strict)
 {
     struct tt_time_bound galt = federate_galt(bounds, f);

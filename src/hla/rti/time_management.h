@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* time_management.h - the services of chapter 8: when a federate may go on.
+/* time_management.h - the services of chapter 8: when a federate may advance.
  *
- * A federate that regulates promises not to send below a bound; one that is constrained advances only when no message of its past can come.
- * All calls return at once; what they ask for comes as a callback, in the same call if it can be given. */
+ * A federate that regulates promises not to send below a bound; one that is constrained advances only when no message
+ * of its past can come. All calls return at once; results are callbacks, queued in the call itself if possible. */
 #ifndef TT_HLA_RTI_TIME_MANAGEMENT_H
 #define TT_HLA_RTI_TIME_MANAGEMENT_H
 
@@ -23,7 +23,7 @@ TUTTI_CHECKED enum tt_hla tt_time_management_flush_queue(struct tt_ambassador *a
 TUTTI_CHECKED enum tt_hla tt_time_management_enable_async(struct tt_ambassador *ambassador);
 TUTTI_CHECKED enum tt_hla tt_time_management_disable_async(struct tt_ambassador *ambassador);
 
-/* *valid is false where there is none: nothing regulates (GALT), and nothing is queued either (LITS). */
+/* *valid is false if there is no bound: no federate regulates (GALT), and nothing is queued either (LITS). */
 TUTTI_CHECKED enum tt_hla tt_time_management_query_galt(struct tt_ambassador *ambassador, bool *valid, int64_t *time);
 TUTTI_CHECKED enum tt_hla tt_time_management_query_lits(struct tt_ambassador *ambassador, bool *valid, int64_t *time);
 TUTTI_CHECKED enum tt_hla tt_time_management_query_logical_time(struct tt_ambassador *ambassador, int64_t *time);
@@ -31,12 +31,12 @@ TUTTI_CHECKED enum tt_hla tt_time_management_query_lookahead(struct tt_ambassado
 /* A shorter one takes effect as time advances. */
 TUTTI_CHECKED enum tt_hla tt_time_management_modify_lookahead(struct tt_ambassador *ambassador, int64_t lookahead);
 
-/* For the other modules: may the federate send at this time? InvalidLogicalTime. */
+/* For the other modules: checks that the federate may send at this time. InvalidLogicalTime. */
 TUTTI_CHECKED enum tt_hla tt_time_management_check_stamp(struct tt_federate *federate, int64_t time);
 /* Grants what can be granted, if something has changed (federation->unsettled). Every service that may have changed something ends with it. */
 void tt_time_management_grant(struct tt_federation *federation);
 
-/* How a federate stands, for people. */
+/* The state of a federate, for users. */
 struct tt_time_status {
     bool has_galt, has_lits;
     int64_t galt, lits;

@@ -20,7 +20,7 @@ struct tls_transport {
     bool wants_write; /* a read has to write first */
 };
 
-/* The oldest error of OpenSSL as text; the others are forgotten. */
+/* Returns OpenSSL's oldest error as text, and clears all others. */
 static const char *tls_error_text(char buffer[static 200])
 {
     unsigned long code = ERR_get_error();
@@ -109,7 +109,7 @@ void tt_tls_free(struct tt_tls *tls)
     free(tls);
 }
 
-/* What SSL_read or SSL_write returned. */
+/* Converts the result of SSL_read or SSL_write. */
 static enum tt_transport_io tls_result(struct tls_transport *tls, int result, size_t *count)
 {
     *count = result > 0 ? (size_t)result : 0;

@@ -8,8 +8,9 @@
 /* Certificates and rules of one side; shared by its connections. */
 struct tt_tls;
 
-/* The RTI's: its certificate (with those that lead to the issuer) and key as PEM files. `allow`: a PEM file with certificates; only federates
- * whose own is one of these, or was issued by one, get in; NULL: all. ARGUMENT with the file's name. */
+/* Creates the RTI's side: its certificate (with the chain to its issuer) and key as PEM files. `allow`: a PEM file of
+ * certificates; only federates whose certificate is one of these, or issued by one, are accepted; NULL: all. ARGUMENT
+ * with the file's name. */
 TUTTI_CHECKED enum tutti_err tt_tls_open_server(struct tt_tls **tls, const char *certificate, const char *key,
                                                 const char *allow);
 /* A federate's: `trust` is a PEM file with the certificate of the RTI or of its issuer; NULL: those that the system trusts. `certificate` and

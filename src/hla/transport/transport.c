@@ -16,7 +16,7 @@
 struct tcp_transport {
     struct tt_transport base;
     int socket;
-    int patience; /* milliseconds, as the socket knows them; 0: no end */
+    int patience; /* milliseconds; 0: unlimited */
 };
 
 static enum tt_transport_io tcp_result(ssize_t got, size_t *count)

@@ -14,8 +14,8 @@
 enum tt_transport_io {
     TUTTI_FEDPRO_IO_DONE,  /* some bytes were read or written */
     TUTTI_FEDPRO_IO_WAIT,  /* none; later */
-    TUTTI_FEDPRO_IO_ENDED, /* the other side closed it */
-    TUTTI_FEDPRO_IO_FAILED /* this thread's message says why */
+    TUTTI_FEDPRO_IO_ENDED, /* the peer has closed it */
+    TUTTI_FEDPRO_IO_FAILED /* this thread's message has the reason */
 };
 
 struct tt_transport {
@@ -26,12 +26,12 @@ struct tt_transport_kind {
     const char *name; /* "tcp" */
     /* At most `size` bytes, how many in *count. */
     enum tt_transport_io (*read)(struct tt_transport *self, void *bytes, size_t size, size_t *count);
-    /* The same, and waits for at most so many milliseconds (1 or more) until there are some: one call of the system instead of two, for a
-     * socket that blocks. Another thread may write meanwhile. NULL: it cannot. */
+    /* As `read`, but waits at most `milliseconds` (at least 1) for input: one system call instead of two, for a
+     * blocking socket. A second thread may write meanwhile. NULL: unsupported. */
     enum tt_transport_io (*await)(struct tt_transport *self, void *bytes, size_t size, size_t *count, int milliseconds);
-    /* As `read`; of no bytes: what it has of its own to write. */
+    /* As `read`; with 0 bytes: writes the transport's own pending bytes. */
     enum tt_transport_io (*write)(struct tt_transport *self, const void *bytes, size_t size, size_t *count);
-    /* Bytes of its own wait to be written, whether or not there is anything of the connection's. NULL: never. */
+    /* Returns true if the transport itself has bytes to write, apart from the connection's. NULL: never. */
     bool (*wants_write)(struct tt_transport *self);
     /* Bytes wait in it that can be read although nothing more comes in by the socket. NULL: never. */
     bool (*has_more)(struct tt_transport *self);
@@ -54,11 +54,11 @@ struct tt_transport_address {
     char host[TUTTI_FEDPRO_ADDRESS]; /* as it was looked up: what a certificate must name */
 };
 
-/* "HOST:PORT", "[::1]:PORT", "HOST" or ":PORT"; what is not there is localhost and `port`. IPv4 where there is one. ARGUMENT: it is no such
- * text; LOST: the name cannot be looked up. */
+/* Parses "HOST:PORT", "[::1]:PORT", "HOST" or ":PORT"; the defaults are localhost and `port`. IPv4 is preferred.
+ * ARGUMENT: malformed; LOST: the name cannot be resolved. */
 TUTTI_CHECKED enum tutti_err tt_transport_resolve_address(struct tt_transport_address *address, const char *text,
                                                           uint16_t port);
-/* `text` and `loopback` from the rest. */
+/* Derives `text` and `loopback` from the other fields. */
 void tt_transport_show_address(struct tt_transport_address *address);
 
 #endif

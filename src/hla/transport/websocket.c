@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariants:
- *  W1. `early` holds bytes that were read and not looked at: of the request first, then, of frames, what came with it.
- *  W2. `incoming` is what frames carried and was not handed over; no more is read while it is longer than ENOUGH. */
+ *  W1. `early` holds bytes that were read and not parsed: of the request first, then of frames that came with it.
+ *  W2. `incoming` is the content of frames that was not yet returned; no more is read while it is longer than
+ *      ENOUGH. */
 #include <ctype.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -32,8 +33,8 @@ struct websocket_transport {
     wslay_event_context_ptr frames;
     struct websocket_buffer early, incoming, answer;
     bool open;    /* the request was answered */
-    bool carries; /* the frame that is read is none of control */
-    bool closed;  /* by the other side */
+    bool carries; /* the frame being read is not a control frame */
+    bool closed;  /* by the peer */
     bool paused;  /* there may be more to read: W2 */
     enum tt_transport_io inner_state;
 };
@@ -127,7 +128,7 @@ static const struct wslay_event_callbacks callbacks = {
 
 /* ---- the request ---- */
 
-/* The value of a header, without white space around it; NULL: there is none. `text` ends after the last header. */
+/* Returns a header's value without white space around it; NULL if it is missing. `text` ends after the last header. */
 static const char *find_header(const char *text, const char *name, size_t *length)
 {
     size_t size = strlen(name);

@@ -13,7 +13,6 @@
 
 static const char ROOT[] = "HLAobjectRoot.";
 
-/* One of the two options. */
 struct link_side {
     const char *name; /* "--publish" */
     const char *form; /* what it takes */
@@ -354,7 +353,8 @@ static void append_attributes(struct tt_text *text, const struct tt_attribute_li
     }
 }
 
-/* Does the link's class lie below the one with the first `length` bytes of `class_name`? *end is where its name one level below ends; 0: no. */
+/* If the link's class lies below the class in the first `length` bytes of `class_name`, returns the end of its name one
+ * level below; otherwise 0. */
 static size_t class_level_end(const struct tt_attribute_link *link, const char *class_name, size_t length)
 {
     const char *name = link->class_name;

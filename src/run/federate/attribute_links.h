@@ -24,11 +24,12 @@ struct tt_attribute_links {
     struct tt_arena arena;
 };
 
-/* Encodings are those of the modules that the options name, else those of the variables' types. ARGUMENT, FORMAT with what would be right. */
+/* Encodings are those of the modules that the options name, otherwise those of the variables' types. ARGUMENT, FORMAT
+ * with what is expected. */
 TUTTI_CHECKED enum tutti_err tt_attribute_links_read(struct tt_attribute_links *links, const struct tt_job *job);
 void tt_attribute_links_fini(struct tt_attribute_links *links);
 
-/* Is a class of this name, as an RTI may call it, the link's class or one below it? */
+/* Returns true if a class of this name, in the RTI's form, is the link's class or below it. */
 bool tt_attribute_links_match_class(const struct tt_attribute_link *link, const char *class_name);
 /* "Car[left].z", for messages; good until the end of the statement. */
 struct tt_attribute_link_text {
@@ -38,7 +39,7 @@ struct tt_attribute_link_text tt_attribute_links_show_link(const struct tt_attri
 
 /* The module of an object model that links need, written as a file. */
 
-/* Of IEEE 1516-2025: their classes, one inside the other, with attributes. `name` is the model's. */
+/* Writes a module of IEEE 1516-2025: the nested classes with their attributes. `name` is the model's. */
 TUTTI_CHECKED enum tutti_err tt_attribute_links_write_module(const struct tt_attribute_links *links, const char *name,
                                                              const char *path);
 

@@ -13,7 +13,8 @@
 #include "base/tempdir.h"
 #include "run/federate/attribute_links.h"
 
-/* Seconds: between two looks at `interrupt` and signs of life; between two counts of federates; until people are told what it waits for. */
+/* Seconds: between two checks of `interrupt` and heartbeats; between two counts of federates; until a message reports
+ * the wait. */
 static const double LOOK = 0.1, RECOUNT = 0.2, SILENT = 5;
 static const char POINT[] = "tutti";
 
@@ -31,7 +32,6 @@ static const struct tutti_run_options *delegate_options(const struct tt_delegate
 
 enum { LONGEST_KEY = 200 };
 
-/* The first line of the file. */
 static enum tutti_err delegate_read_key(const char *path, char key[LONGEST_KEY])
 {
     size_t size = 0;
@@ -167,7 +167,7 @@ void tt_delegate_leave(struct tt_delegate *delegate)
 {
     if (!delegate)
         return;
-    struct tt_failure failure; /* of the run, if there is one: what the RTI says now is of no interest */
+    struct tt_failure failure; /* of the run, if it failed: then events of the RTI are ignored */
     tt_fail_save(&failure, TUTTI_OK);
     (void)tutti_federate_leave(delegate->client);
     (void)tt_fail_restore(&failure);
@@ -254,7 +254,7 @@ static enum tutti_err delegate_handle_next(struct tt_delegate *delegate, double 
 
 /* ---- waiting for others ---- */
 
-/* What is still missing; NULL: nothing. */
+/* Returns a link that has no value yet; NULL: all have one. */
 static const struct tt_attribute_link *find_missing_source(const struct tt_delegate *delegate)
 {
     for (size_t i = 0; i < delegate->links->subscribed_count; i++)
@@ -313,7 +313,7 @@ enum tutti_err tt_delegate_gather(struct tt_delegate *delegate)
     return federates == 0 ? wait_for_sources(delegate) : federates > 1 ? wait_for_federates(delegate) : TUTTI_OK;
 }
 
-/* ---- going on ---- */
+/* ---- advancing ---- */
 
 enum tutti_err tt_delegate_send(struct tt_delegate *delegate, const struct tt_byte_writer *bytes, const bool *send,
                                 double stamp)

@@ -12,7 +12,7 @@
 struct tt_delegate_arrival {
     struct tt_byte_writer bytes;
     bool fresh;      /* since the last look */
-    uint32_t source; /* the object that it comes from; 0: there is none now */
+    uint32_t source; /* the object that provides it; 0: none at present */
 };
 
 struct tt_delegate_object;

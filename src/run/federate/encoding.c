@@ -78,7 +78,7 @@ const struct tt_encoding *tt_encoding_default(enum tt_type type)
     static const char *const names[TUTTI_TYPE_COUNT] = {
         [TUTTI_TYPE_FLOAT64] = "HLAfloat64BE",
         [TUTTI_TYPE_FLOAT32] = "HLAfloat32BE",
-        [TUTTI_TYPE_INT8] = "HLAinteger16BE", /* the next larger one: of 8 bits there is none */
+        [TUTTI_TYPE_INT8] = "HLAinteger16BE", /* the next larger one: HLA has none of 8 bits */
         [TUTTI_TYPE_UINT8] = "HLAoctet",
         [TUTTI_TYPE_INT16] = "HLAinteger16BE",
         [TUTTI_TYPE_UINT16] = "HLAunsignedInteger16BE",
@@ -146,11 +146,11 @@ static void encoding_from_bits(uint64_t bits, void *value, size_t size)
     memcpy(value, from, size);
 }
 
-/* ---- texts: a count of 32 bits, then so many characters ---- */
+/* ---- texts: a count of 32 bits, then `count` characters ---- */
 
 enum { COUNT = 4, LAST_ASCII = 0x7f, FIRST_PAIR = 0x10000, HIGH = 0xd800, LOW = 0xdc00, AFTER_LOW = 0xe000 };
 
-/* The next character of UTF-8; what is none becomes the replacement character. */
+/* Returns the next character of UTF-8; the replacement character for invalid bytes. */
 static uint32_t next_character(const unsigned char **at)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, FIRST_PAIR};

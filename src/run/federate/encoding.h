@@ -18,16 +18,16 @@ struct tt_encoding;
 const struct tt_encoding *tt_encoding_find(const char *data_type);
 /* The same for a data type of a model: what it is made of, if that is one value. */
 const struct tt_encoding *tt_encoding_find_in_model(const struct tt_fom *fom, const char *data_type);
-/* The one for variables of this type; NULL: there is none (Clock). */
+/* Returns the default for variables of this type; NULL for Clock. */
 const struct tt_encoding *tt_encoding_default(enum tt_type type);
 const char *tt_encoding_name(const struct tt_encoding *encoding);
-/* Can it carry values to and from variables of this type? */
+/* Returns true if it can encode and decode variables of this type. */
 bool tt_encoding_supports(const struct tt_encoding *encoding, enum tt_type type);
 
 /* Adds the bytes of the value of a variable of this type. LIMIT: it does not fit. */
 TUTTI_CHECKED enum tutti_err tt_encoding_encode(const struct tt_encoding *encoding, enum tt_type type,
                                                 const void *value, struct tt_byte_writer *out);
-/* `value` becomes what the bytes say; `owned` is for Strings and Binaries. FORMAT: they are no such value; LIMIT: it does not fit. */
+/* Decodes bytes to `value`; `owned` is for Strings and Binaries. FORMAT: malformed; LIMIT: it does not fit. */
 TUTTI_CHECKED enum tutti_err tt_encoding_decode(const struct tt_encoding *encoding, const void *bytes, size_t size,
                                                 enum tt_type type, void *value, struct tt_owned *owned);
 

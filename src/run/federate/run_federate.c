@@ -23,7 +23,7 @@ enum advance_mode {
 #undef LISTED
 };
 
-/* What is published of one own unit. */
+/* The published variables of one own unit. */
 struct federate_source {
     uint32_t component;
     uint32_t *variables;
@@ -38,7 +38,6 @@ struct federate_outlet {
     size_t place;                   /* of an element */
 };
 
-/* A subscribed one. */
 struct federate_inlet {
     struct tt_pending_set *set; /* NULL: another rank's */
     size_t place;
@@ -50,8 +49,8 @@ struct run_federate {
     struct tt_rank *rank;
     struct tt_delegate *delegate; /* of the first rank */
     enum advance_mode how;
-    double lookahead; /* as it is asked for ... */
-    double promised;  /* ... and what of it is promised */
+    double lookahead; /* as given by the options */
+    double promised;  /* the part of it that is promised */
     double granted;
     int rounds; /* times that it was granted once more where the run is */
     struct federate_source *sources;
@@ -100,7 +99,7 @@ static enum tutti_err read_published_values(struct run_federate *walk, bool afte
     return tt_run_federate_broadcast(&walk->spread, walk->rank, walk->values, walk->mine, walk->links->published_count);
 }
 
-/* What was read; `changed`: only what was not sent like this before. */
+/* Sends published values; `changed`: only those that differ from the last sent ones. */
 static enum tutti_err send_published_values(struct run_federate *walk, double stamp, bool changed)
 {
     size_t count = walk->links->published_count;
@@ -157,7 +156,7 @@ static enum tutti_err store_received_value(struct run_federate *walk, size_t i, 
     void *value = (char *)set->signals.slots[0] + place * set->signals.sizes[0];
     struct tt_owned *owned = block->owned ? tt_signals_owned_at(block->owned, place) : NULL;
     if (link->end.element.count > 0)
-        TRY(tt_pending_set_refresh(set, walk->rank)); /* the other elements as they are */
+        TRY(tt_pending_set_refresh(set, walk->rank)); /* keep all other elements */
     enum tutti_err err = tt_encoding_decode(link->encoding, bytes, size, (enum tt_type)var->type, value, owned);
     if (err)
         return tt_fail_context(err, "--subscribe '%s': t = %s", link->text, TIME(walk->rank->t));
@@ -223,7 +222,7 @@ static enum tutti_err handle_granted_point(struct run_federate *walk)
     return send_published_values(walk, walk->granted + walk->lookahead, true);
 }
 
-/* After a step. Units in the middle of one of their own take what is for them later. */
+/* Called after a step. Units in the middle of a separate step receive their values later. */
 static enum tutti_err run_federate_after_step(void *context)
 {
     struct run_federate *walk = context;
@@ -237,7 +236,8 @@ static enum tutti_err run_federate_after_step(void *context)
     return requests_time_first(walk) ? handle_granted_point(walk) : exchange_at_point(walk);
 }
 
-/* For time to go on. Where the time is granted once more, what has come may be an event, and the next one announced for another time than before. */
+/* Requests an advance of time. If the time is granted again, received values may be an event, which may change the next
+ * announced event. */
 static enum tutti_err request_next_grant(struct run_federate *walk, double target, bool *again)
 {
     const struct tt_rank *rank = walk->rank;
@@ -261,7 +261,7 @@ static void limit_step_end(const struct run_federate *walk, double end, double *
         *target = end;
 }
 
-/* Before a step. A unit that cannot vary its step goes on to the next point that it can. */
+/* Called before a step. A unit with a fixed step continues to the next point that it can reach. */
 static enum tutti_err run_federate_before_step(void *context, double *target, bool *again)
 {
     struct run_federate *walk = context;
@@ -278,7 +278,7 @@ static enum tutti_err run_federate_before_step(void *context, double *target, bo
 
 /* ---- beginning ---- */
 
-/* That of a unit, made if there is none. */
+/* Returns the source of a unit, created if it does not exist. */
 static struct federate_source *find_or_add_source(struct run_federate *walk, uint32_t component)
 {
     size_t i = 0;
@@ -338,7 +338,7 @@ static enum tutti_err open_inlet(struct run_federate *walk, size_t i)
     return TUTTI_OK;
 }
 
-/* Room for as many items as there are links. */
+/* Allocates one item per link. */
 static enum tutti_err run_federate_allocate(struct run_federate *walk)
 {
     size_t out = walk->links->published_count + 1, in = walk->links->subscribed_count + 1;
@@ -413,7 +413,7 @@ static enum tutti_err run_federate_attach(const void *context, struct tt_executi
 
 /* ---- the end ---- */
 
-/* What all have reached. */
+/* Called at the end of the run, when all ranks have ended. */
 static enum tutti_err run_federate_finish(void *self)
 {
     struct run_federate *walk = self;
@@ -452,7 +452,7 @@ static void run_federate_detach(void *self)
 
 /* ---- before the run ---- */
 
-/* What has no meaning without it. */
+/* Rejects options that require `join`. */
 static enum tutti_err check_options_without_join(const struct tutti_run_options *options)
 {
     const char *given = options->publish_count > 0     ? "publish"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* run_federate.h - a run goes along with a federation, as one federate of it: it tells at points what it has computed, and goes on when time is granted.
+/* run_federate.h - connects a run to a federation as one federate: it sends computed values at points, and advances
+ * when time is granted.
  *
  * With T the time that was granted last and L the lookahead:
  *
  *     tar    steps are made first. At the first point from T + L on (which a step ends at, if several lead there) it sends the values there, at
- *            that time, and asks for it by TAR. What comes until it is granted counts from there on.
- *     tara   the same with L = 0, and twice: TARA; units with event mode take what has come; what that changed is sent, too; TAR.
- *     nmr    time is asked for first, up to the end of the next step, which ends where it is granted. Units take there what has come; what they
- *            then have that is new is sent at T + L.
+ *            that time, and asks for it by TAR. Values received until the grant apply from there on.
+ *     tara   the same with L = 0, and twice: TARA; units with event mode receive the new values; outputs that change are sent, too; TAR.
+ *     nmr    time is asked for first, up to the end of the next step, which ends where it is granted. Units receive the new values there; their changed outputs are sent at T + L.
  *     nmra   the same, also with L = 0. More may come at a time that was granted: it is granted again.
  *
  * Invariants:
- *  U1  Only points that were accepted are sent: what is taken back stays inside the run.
- *  U2  The first rank speaks with the RTI. All ranks get the same bytes from it, and decide alike.
+ *  U1  Only accepted points are sent; rejected ones stay inside the run.
+ *  U2  The first rank communicates with the RTI. All ranks get equal bytes from it, and decide alike.
  *  U3  Units are read before they are set (R3); those with event mode once more after it. */
 #ifndef TT_RUN_FEDERATE_RUN_FEDERATE_H
 #define TT_RUN_FEDERATE_RUN_FEDERATE_H
@@ -22,13 +22,13 @@
 #include "sim/execution.h"
 #include "sim/rank.h"
 
-/* A companion for a job whose options have `join`, and its context. */
+/* Creates the run extension for a job whose options have `join`. */
 struct tt_run_federate {
     struct tt_run_extension companion;
     struct tt_attribute_links links;
 };
 
-/* Do the options go together, as far as they tell? ARGUMENT, UNSUPPORTED. */
+/* Checks that the options are consistent, as far as they show. ARGUMENT, UNSUPPORTED. */
 TUTTI_CHECKED enum tutti_err tt_run_federate_check(const struct tutti_run_options *options);
 /* `along` is zeroed, and stays where it is; the job is given to it. Nothing is done if the options do not ask for it. ARGUMENT, UNSUPPORTED for what
  * makes no sense together. */

@@ -21,7 +21,7 @@ struct tt_http {
     struct tt_http_streams streams;
 };
 
-/* A request whose body is on its way. */
+/* A request whose body is incomplete. */
 struct http_incoming {
     char *body;
     size_t size, room;
@@ -122,7 +122,7 @@ static struct tt_http_request http_module_describe_request(struct MHD_Connection
                                     .connection = connection};
 }
 
-/* The head is there. `*go_on`: the rest of it may come. */
+/* The head has arrived. `*go_on`: its body may follow. */
 static enum MHD_Result http_module_start_request(struct tt_http *http, struct tt_http_request *request, bool *go_on)
 {
     struct tt_http_response answer = {0};
@@ -154,7 +154,7 @@ static bool http_module_append_body(struct http_incoming *incoming, const char *
     return true;
 }
 
-/* More of its body; a client that has told another size, or none, is cut off where it becomes too much. */
+/* Receives more of its body; a client that announced a wrong size, or none, is cut off once the body is too large. */
 static enum MHD_Result http_module_receive_body(struct tt_http *http, struct MHD_Connection *connection,
                                                 struct http_incoming *incoming, const char *data, size_t *size)
 {
@@ -168,7 +168,7 @@ static enum MHD_Result http_module_receive_body(struct tt_http *http, struct MHD
     return MHD_YES;
 }
 
-/* What a pending answer has come to. */
+/* Checks a pending answer. */
 static enum MHD_Result resume_pending(struct tt_http *http, struct MHD_Connection *connection,
                                       struct http_incoming *incoming)
 {

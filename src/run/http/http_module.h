@@ -8,10 +8,11 @@
 
 #include "run/net/http.h"
 
-/* The connections of a server, and which of them are slow on purpose.
+/* The connections of a server, and protection against deliberately slow clients.
  *
- * A request has LONGEST seconds to be there, and one more for every SLOWEST bytes of its body. What libmicrohttpd calls a time-out
- * begins anew with each byte, which lets a client stay for ever. A connection that serves a stream has all the time that it wants. */
+ * A request must arrive within LONGEST seconds, plus one for every SLOWEST bytes of its body. (The time-out of
+ * libmicrohttpd restarts with each byte, so that a client could stay forever.) A connection that serves a stream has no
+ * limit. */
 
 struct tt_http_connection {
     int fd;
@@ -27,7 +28,7 @@ struct tt_http_connections {
 
 void tt_http_module_add_connection(struct tt_http_connections *connections, int fd);
 void tt_http_module_remove_connection(struct tt_http_connections *connections, int fd);
-/* NULL: there is no such connection. */
+/* NULL if the connection does not exist. */
 struct tt_http_connection *tt_http_module_find_connection(const struct tt_http_connections *connections, int fd);
 /* Its request was answered: another one may come. */
 void tt_http_module_reset_connection(struct tt_http_connection *connection);
@@ -45,7 +46,7 @@ struct tt_http_streams {
     bool over;                    /* all of them come to their end */
 };
 
-/* A response that goes on for as long as `source` has something; it closes that, also where NULL is returned. */
+/* Creates a response that continues while `source` has data; it closes the source, also if NULL is returned. */
 struct MHD_Response *tt_http_module_stream_response(struct tt_http_streams *streams, struct MHD_Connection *connection,
                                                     const struct tt_http_stream *source);
 void tt_http_module_wake_streams(struct tt_http_streams *streams);
@@ -53,7 +54,8 @@ void tt_http_module_wake_streams(struct tt_http_streams *streams);
 /* The connection is suspended until the next wake. NULL: no memory, and the pending answer is dropped. */
 struct http_waiting *tt_http_module_wait_for_answer(struct tt_http_streams *streams, struct MHD_Connection *connection,
                                                     const struct tt_http_pending *pending);
-/* Is the answer there? If not, the connection is suspended again; if it is, or never will be (*lost), `waiting` is gone. */
+/* Returns true if the answer is ready. If not, the connection is suspended again; if it is ready, or lost for good
+ * (*lost), `waiting` is freed. */
 bool tt_http_module_take_answer(struct http_waiting *waiting, struct tt_http_response *answer, bool *lost);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that mpiexec started. Each process loads the job for itself; that of rank 0 is the conductor's as well, which is a thread
- * beside the rank: the rank only lays down what came. Rank 0 alone writes and logs, and returns what the run came to; others return
- * STOPPED for whatever rank 0 tells of, so that a process that gets another error has to tell it.
+/* Ranks that mpiexec started. Each process loads the job; that of rank 0 also runs the conductor, in a thread beside
+ * the rank, which only stores received reports. Only rank 0 writes and logs, and returns the outcome of the run; other
+ * ranks return STOPPED for errors that rank 0 reports, so that a process with a different error must report it.
  *
  * MPI is in a module, tutti_mpi.so, so that a library or a command that never meets mpiexec needs no MPI. */
 #include "run/launch/launch_mpi.h"
@@ -23,9 +23,8 @@
 #include "sim/rank_main.h"
 
 static const size_t FULL = (size_t)1 << 20;  /* bytes of a rank that are enough for now */
-static const size_t MANY = (size_t)64 << 10; /* ... for which the conductor is woken; less can wait until it looks */
+static const size_t MANY = (size_t)64 << 10; /* bytes for which the conductor is woken; less waits for its next check */
 
-/* What one rank reported. */
 struct report_box {
     struct tt_byte_writer came; /* by the lock */
     struct tt_byte_writer shown;
@@ -44,8 +43,8 @@ struct launch_mpi {
     pthread_mutex_t lock;
     pthread_cond_t more;
     struct report_box *boxes;
-    atomic_bool done; /* the conductor knows the end of every rank */
-    atomic_bool over; /* no rank goes on */
+    atomic_bool done; /* the conductor has the end of every rank */
+    atomic_bool over; /* no rank continues */
 };
 
 static const struct tt_mpi_host host = {
@@ -64,7 +63,7 @@ static const struct tt_mpi_host host = {
 
 /* ---- the module ---- */
 
-/* Libraries that MPI uses (UCX) handle faults by printing what is of no use here: the handlers set before are kept. */
+/* Libraries that MPI uses (UCX) handle faults by printing useless messages: the earlier handlers are kept. */
 static const int FAULTS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { FAULT_COUNT = sizeof FAULTS / sizeof *FAULTS };
 
@@ -97,7 +96,7 @@ enum tutti_err tt_launch_mpi_start(struct tt_mpi_world *world, const char *path)
 
 /* ---- reports, in rank 0 ---- */
 
-/* Called by the rank, as are those up to is_mpi_run_done: is there not too much of this one yet? */
+/* Called by the rank, as are all functions up to is_mpi_run_done: returns false if too much of this rank is unread. */
 static bool launch_mpi_has_room(void *context, int rank)
 {
     struct launch_mpi *mpi = context;
@@ -148,7 +147,7 @@ static const char *launch_mpi_reports(void *self, int rank, size_t *count)
 {
     struct launch_mpi *mpi = self;
     struct report_box *box = &mpi->boxes[rank];
-    if (box->consumed == box->shown.size) { /* the other one has what came meanwhile */
+    if (box->consumed == box->shown.size) { /* the second buffer has the data that arrived meanwhile */
         struct tt_byte_writer done = box->shown;
         tt_bytes_reset(&done);
         pthread_mutex_lock(&mpi->lock);
@@ -170,12 +169,12 @@ static void launch_mpi_consume(void *self, int rank, size_t count)
 static void launch_mpi_status(void *self, int rank, struct tt_rank_status *status)
 {
     const struct launch_mpi *mpi = self;
-    (void)rank; /* one that is lost, mpiexec knows of, and ends all */
+    (void)rank; /* mpiexec detects a lost rank, and ends all */
     if (atomic_load(&mpi->over))
         *status = (struct tt_rank_status){.state = TUTTI_RANK_LEFT, .err = tt_fabric_fail_stopped()};
 }
 
-/* The rank tells the others. */
+/* The rank notifies all other ranks. */
 static void launch_mpi_stop(void *self, uint64_t step)
 {
     const struct launch_mpi *mpi = self;
@@ -223,7 +222,7 @@ static void discard_message(void *context, enum tutti_log_level level, const cha
     (void)context, (void)level, (void)origin, (void)text;
 }
 
-/* What all ranks would say alike, the first one says. */
+/* Messages that are equal on all ranks are logged by the first one. */
 static enum tutti_err launch_mpi_prepare(void *self, const struct tutti_run_options *options,
                                          const struct tutti_run_options **prepared)
 {
@@ -277,15 +276,15 @@ static bool launch_mpi_has_conductor(const void *self)
     return mpi->world.rank == 0;
 }
 
-/* When a process is gone, mpiexec kills the others at once, and what rank 0 has not written is lost. Others send what they have
- * within 0.2 s, and it writes every second: so a rank takes its time to die. */
+/* When a process ends, mpiexec kills all others at once, and unwritten data of rank 0 is lost. Ranks send their data
+ * within 0.2 s, and rank 0 writes every second: so a rank delays its end. */
 static void wait_before_exit(void *context)
 {
     const struct launch_mpi *mpi = context;
     mpi->world.module->last_words(mpi->fabric, 2);
 }
 
-/* What the rank came to is in its report. */
+/* The outcome of the rank is in its report. */
 static enum tutti_err launch_mpi_run(void *self, struct tutti_run_stats *stats)
 {
     struct launch_mpi *mpi = self;
@@ -315,7 +314,7 @@ static void launch_mpi_close_all(void *self)
         pthread_mutex_destroy(&mpi->lock);
         free(mpi->boxes);
     }
-    if (mpi->world.module && !mpi->broken) /* else leaving without a word lets mpiexec end the others */
+    if (mpi->world.module && !mpi->broken) /* otherwise leaving without MPI_Finalize makes mpiexec end all ranks */
         mpi->world.module->finish();
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launch_mpi.h - the processes that mpiexec started, as this one sees them. */
+/* launch_mpi.h - the processes started by mpiexec, from the side of this process. */
 #ifndef TT_RUN_LAUNCH_LAUNCH_MPI_H
 #define TT_RUN_LAUNCH_LAUNCH_MPI_H
 
@@ -11,8 +11,7 @@ struct tt_mpi_world {
     const struct tt_mpi_module *module; /* NULL: MPI has not been started */
 };
 
-/* Loads the module (`path`; NULL: from where it belongs) and starts MPI; world->module->finish ends it. LOAD if the module is
- * missing. */
+/* Loads the module (`path`; NULL: from its place) and starts MPI; world->module->finish ends it. LOAD if it is missing. */
 TUTTI_CHECKED enum tutti_err tt_launch_mpi_start(struct tt_mpi_world *world, const char *path);
 
 #endif

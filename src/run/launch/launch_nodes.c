@@ -19,19 +19,17 @@
 
 /* Units that a message names. */
 enum { MOST_UNITS = 3 };
-/* Seconds that we wait for the reason of a rank's end, which the node knows; and for workers that have reported their end to be
- * gone. */
+/* Seconds to wait for the reason of a rank's end from the node; and for workers to exit after reporting their end. */
 static const double REASON = 3.0, FAREWELL = 1.0;
 enum { NAP_MS = 20 }; /* between looks at the latter */
 
-/* What is known of a rank. */
 struct launch_nodes_rank {
     struct tt_node_client *client;
     bool ready;
     bool gone;          /* its worker has ended */
     uint64_t step;      /* macro steps that it had made, as far as is known */
-    double lost_at;     /* when it was said to be lost; 0: it is not */
-    enum tutti_err err; /* ... and how; OK: not said yet */
+    double lost_at;     /* when it was reported as lost; 0: it is not lost */
+    enum tutti_err err; /* the reported error; OK: not reported yet */
     char *why;          /* NULL for want of memory: the name of the error has to do */
     char *how;          /* its process ended; NULL: it did not, as far as is known */
 };
@@ -48,10 +46,10 @@ struct launch_nodes {
     zmq_pollitem_t *items; /* nodes, and the hub after them */
     int ranks, ready;
     bool sent;      /* START, to all */
-    bool running;   /* there is a hub */
+    bool running;   /* the hub exists */
     bool meets_all; /* some worker is confined */
     bool stopped;
-    uint64_t stop_after; /* once there is a hub */
+    uint64_t stop_after; /* once the hub exists */
 };
 
 /* ---- before the run ---- */
@@ -96,7 +94,7 @@ static enum tutti_err create_rank_keys(struct launch_nodes *crew)
     return given ? TUTTI_OK : tt_curve_auth_random_bytes(crew->run.id, sizeof crew->run.id);
 }
 
-/* All workers are ready: all are told of all. */
+/* All workers are ready: sends each the addresses of all. */
 static enum tutti_err send_peers(struct launch_nodes *crew)
 {
     struct tt_byte_writer *parcel = &crew->nodes->parcel;
@@ -140,7 +138,7 @@ static void launch_nodes_status(void *self, int rank, struct tt_rank_status *sta
     double now = tt_wall_clock_now();
     if (state && member->lost_at == 0)
         member->lost_at = now;
-    /* Where the node has not said why: what the hub knows. */
+    /* Without a reason from the node, that of the hub. */
     if (state && (state == TUTTI_ERR_FORMAT || now - member->lost_at > REASON))
         launch_nodes_record_loss(crew, rank, state);
     if (member->err)
@@ -330,7 +328,7 @@ static void launch_nodes_stop(void *self, uint64_t step)
         tt_tcp_hub_stop(crew->hub, step);
 }
 
-/* One word to all nodes. One that is gone needs none: the end of the connection says it. */
+/* Sends a message to all nodes. A node that is gone notices the end of the connection. */
 static void send_word_to_nodes(struct launch_nodes *crew, enum tt_node_message word)
 {
     tt_node_protocol_start_message(&crew->nodes->parcel, word);
@@ -378,7 +376,7 @@ static void launch_nodes_finish(void *self, bool cut)
         send_word_to_nodes(crew, TUTTI_NODE_END);
 }
 
-/* What the nodes lack of the job's files goes to them first; each then starts all its ranks. */
+/* Sends missing files of the job to the nodes first; then each starts all its ranks. */
 static enum tutti_err launch_nodes_start(void *self, int rank)
 {
     struct launch_nodes *crew = self;
@@ -403,7 +401,7 @@ static enum tutti_err launch_nodes_allocate_ranks(struct launch_nodes *crew)
         for (int i = 0; i < nodes->list.entries[n].rank_count; i++)
             crew->members[nodes->list.entries[n].ranks[i]].client = &nodes->clients[n];
     }
-    crew->items[nodes->list.count].events = ZMQ_POLLIN; /* the hub's, once there is one */
+    crew->items[nodes->list.count].events = ZMQ_POLLIN; /* the hub's, once it exists */
     return TUTTI_OK;
 }
 

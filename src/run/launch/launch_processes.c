@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks as workers: processes that are forked from this one, so that whatever an FMU does to its process, the others and the
- * results stay. The process that calls is the conductor; only it writes files and hears signals. */
+/* Ranks as workers: processes forked from this one, so that an FMU that damages its process does not affect other ranks
+ * and the results. The calling process is the conductor; only it writes files and handles signals. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,9 +24,9 @@
 enum rank_process_end { NOT_YET, BY_ITSELF, DIED, ENDED };
 
 struct rank_process {
-    pid_t pid; /* 0: there is none, or it has ended and is collected */
+    pid_t pid; /* 0: none, or it has ended and is reaped */
     enum rank_process_end end;
-    int status; /* DIED: as waitpid told it */
+    int status; /* DIED: the status of waitpid */
 };
 
 struct launch_processes {
@@ -178,7 +178,7 @@ static void launch_processes_kill(void *self, int rank)
     launch_processes_reap(processes, rank, 0);
 }
 
-/* Workers that have told their end clean up, and are gone. */
+/* Workers that have reported their end clean up and exit. */
 static void launch_processes_finish(void *self, bool cut)
 {
     static const struct timespec nap = {.tv_nsec = 1000000};

@@ -196,7 +196,7 @@ const struct tt_launcher tt_launcher_threads = {.name = "threads",
                                                 .stop = tt_launcher_shared_stop,
                                                 .finish = launch_threads_finish};
 
-/* One rank, in the calling thread, which writes its result itself: there is no conductor to tell. */
+/* One rank, in the calling thread, which writes its result itself without a conductor. */
 
 struct launch_local {
     const struct tt_job *job;

@@ -127,7 +127,7 @@ static enum tutti_err nodes_connect_all(struct tt_nodes *nodes)
 
 /* ---- offers ---- */
 
-/* Might the run use it? Of systems that is not known before they are read. */
+/* Returns true if the run may use it. For systems that is unknown before they are read. */
 static bool nodes_may_need_file(const struct tutti_run_options *options, const char *name)
 {
     for (size_t i = 0; i < options->file_count; i++) {
@@ -143,7 +143,6 @@ static bool nodes_may_need_file(const struct tutti_run_options *options, const c
     return false;
 }
 
-/* Waits for one piece of the stand-in. */
 static enum tutti_err fetch_offer_piece(struct tt_nodes *nodes, struct tt_node_client *client, uint32_t index,
                                         struct tt_content_arrival *arrival)
 {
@@ -346,7 +345,7 @@ enum tutti_err tt_nodes_assign_units(struct tt_nodes *nodes, const struct tt_sys
     }
     nodes->options.places = (const char *const *)nodes->fixed;
     nodes->options.place_count = nodes->fixed_count + own;
-    if (own > 0) /* after them: what a person says goes before, and is checked */
+    if (own > 0) /* after them: options of the user come first, and are checked */
         memcpy(nodes->fixed + nodes->fixed_count, nodes->asked->places, own * sizeof *nodes->fixed);
     return TUTTI_OK;
 }
@@ -379,7 +378,7 @@ enum tutti_err tt_nodes_remove_unused(struct tt_nodes *nodes, const struct tt_sy
         return tt_fail_memory();
     for (uint32_t c = 0; c < count; c++) {
         numbers[place[c]] = 1;
-        if (nodes->asked->twin) /* second instances are on the other half of the ranks */
+        if (nodes->asked->twin) /* second instances run on the second half of the ranks */
             numbers[list->ranks / 2 + place[c]] = 1;
     }
     for (int r = 0; r < list->ranks; r++)

@@ -37,10 +37,9 @@ struct tt_nodes {
  * node: LOST, naming it and what to do, if one cannot be reached within some seconds, or has another key or another version.
  * `options` is borrowed. */
 TUTTI_CHECKED enum tutti_err tt_nodes_open(struct tt_nodes **out, const struct tutti_run_options *options);
-/* Components whose FMUs nodes offer get a "UNIT=RANK" of that node in front of options.places. */
+/* Components whose FMUs nodes offer get a "UNIT=RANK" of that node before options.places. */
 TUTTI_CHECKED enum tutti_err tt_nodes_assign_units(struct tt_nodes *nodes, const struct tt_system *system);
-/* Ranks that no component was given to are dropped, and the others numbered anew, also in `place`. ARGUMENT if a unit is placed
- * where its FMU is not. */
+/* Drops ranks without a component and renumbers the rest, also in `place`. ARGUMENT if a unit's FMU is not on its rank. */
 TUTTI_CHECKED enum tutti_err tt_nodes_remove_unused(struct tt_nodes *nodes, const struct tt_system *system,
                                                     int32_t *place);
 /* NULL is fine. */
@@ -48,13 +47,13 @@ void tt_nodes_close(struct tt_nodes *nodes);
 
 /* ---- nodes_files.c ---- */
 
-/* A file of the run: as it is sent, or which offer of which node it is. */
+/* A file of the run: sent as it is, or offered by a node. */
 struct tt_nodes_file {
     const char *path; /* here, as the system found it */
     char
         *packed; /* what is sent in its place: a folder as archive, a package without its FMUs; NULL: the file itself */
     struct tt_content content;
-    uint32_t client, offer; /* whose offer it stands in for; UINT32_MAX: none */
+    uint32_t client, offer; /* the offer that it stands for; UINT32_MAX: none */
 };
 
 struct tt_nodes_files {

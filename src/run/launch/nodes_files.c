@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Which files a run is made of, in which form they travel, and how they get to the nodes.
+/* The files of a run, the form in which they are sent, and their transfer to the nodes.
  *
- * FMUs go one by one, because they are what is large and what stays the same from run to run; each is sent to a node once, and
- * found there by its hash ever after. A package goes without them: its documents are small, and it is they that change. What is
- * unpacked here is packed; the same files give the same bytes. */
+ * FMUs are sent one by one, because they are large and rarely change; each is sent to a node once and found there by
+ * its hash later. A package is sent without them: its documents are small and change often. Unpacked folders are
+ * packed; equal files give equal bytes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ void tt_nodes_files_fini(struct tt_nodes_files *files)
 
 /* ---- packing ---- */
 
-/* Is there a file of the system by the name "PACKAGE/ENTRY"? Then it travels by itself. */
+/* Returns true if the system has a file named "PACKAGE/ENTRY", which is then sent separately. */
 static bool is_sent_separately(const struct tt_map *names, const char *package, const char *entry)
 {
     struct tt_text name = {0};
@@ -77,7 +77,7 @@ static enum tutti_err nodes_files_prepare(struct tt_nodes_file *file, const stru
     return tt_content_of_file(&file->content, file->packed ? file->packed : file->path);
 }
 
-/* Does it stand in for what a node offers? */
+/* Detects a stand-in for a file that a node offers. */
 static void find_node_offer(struct tt_nodes_file *file, const struct tt_nodes *nodes)
 {
     for (uint32_t n = 0; n < nodes->list.count; n++)

@@ -12,7 +12,7 @@
 
 struct tt_nodes_entry {
     struct tt_host_address address;
-    bool has_key; /* it stands in the list; else it is a node of this user, on this machine */
+    bool has_key; /* the key is in the list; false: a node of this user on this machine */
     uint8_t key[TUTTI_KEY_SIZE];
     int *ranks; /* that it has, rising */
     int rank_count;
@@ -26,7 +26,7 @@ struct tt_nodes_list {
 
 /* ARGUMENT, with file and line. tt_nodes_list_fini follows in any case. */
 TUTTI_CHECKED enum tutti_err tt_nodes_list_read(struct tt_nodes_list *list, const char *text);
-/* Without one of several; ranks are numbered anew. */
+/* Removes one of several; ranks are renumbered. */
 void tt_nodes_list_remove(struct tt_nodes_list *list, size_t entry);
 void tt_nodes_list_fini(struct tt_nodes_list *list);
 

@@ -13,9 +13,11 @@ enum {
 };
 
 /* Invariants:
- *  F1. Row n is in slot n % FRESH of `fresh` from when `put` is greater than n until `joined` is. The thread that puts rows in is the only one
- *      that writes slots and `put`, and it writes no slot whose row is not joined. The slot of the next row is free between two calls.
- *  F2. All else is changed with the mutex. The thread that takes joins what is fresh itself: no row waits for the next one. */
+ *  F1. Row n is in slot n % FRESH of `fresh` from when `put` is greater than n until `joined` is. The producer is
+ *      the only thread that writes slots and `put`, and it writes no slot whose row is not joined. The slot of the
+ *      next row is free between two calls.
+ *  F2. All other data is changed with the mutex. The consumer joins fresh rows itself: no row waits for the next
+ *      one. */
 struct tt_feed {
     pthread_mutex_t mutex;
     double *fresh;         /* rows: a time and its values */
@@ -182,7 +184,7 @@ static void feed_widen(double *restrict least, double *restrict greatest, const 
     }
 }
 
-/* Columns of which there was nothing but NaN. */
+/* Marks columns that had only NaN. */
 static void mark_empty_columns(double *restrict least, double *restrict greatest, size_t columns)
 {
     for (size_t i = 0; i < columns; i++) {

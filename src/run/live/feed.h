@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* feed.h - the rows of a run on their way to those who watch it.
+/* feed.h - the rows of a run on their way to viewers.
  *
- * One thread puts rows in, another takes them out in blocks, some ten times a second. A block has bars: each stands for one row, or
- * for several that follow one another, of which it has the least, the greatest and the last value of every column. A block that is full
- * before it is taken goes on with fewer bars, each of several rows, and the next one begins with such bars unless it could have had all rows: what a
- * row costs, and the memory for all of them, do not grow with the speed of a run, nor with how slowly those who watch take it in; and no peak is lost. Bars can be put in as well, so that feeds follow one another: from
- * the run to its server, from there to each who watches. A feed of which nothing is taken is the past of a run, as a whole.
+ * One thread puts rows in, a second one takes them out in blocks, some ten times a second. A block has bars: each
+ * stands for one row, or for several consecutive rows, of which it has the least, the greatest and the last value of
+ * every column. A block that is full before it is taken continues with fewer bars, each of several rows, and the next
+ * block begins with such bars unless it could have had all rows. So the cost per row and the total memory are
+ * independent of the speed of a run and of its viewers, and no peak is lost. Bars can be put in as well, so that feeds
+ * can be chained: from the run to its server, from there to each viewer. A feed that is never read contains the whole
+ * past of a run.
  *
  * Invariants:
- *  1. All that was put in since the last block is in the next one, in its order.
+ *  1. All rows put in since the last block are in the next one, in their order.
  *  2. NaN is neither least nor greatest, unless all values are NaN. */
 #ifndef TT_RUN_LIVE_FEED_H
 #define TT_RUN_LIVE_FEED_H
@@ -19,8 +21,9 @@
 
 #include "base/fail.h"
 
-/* Bars of a block for those who watch, at most: while each is a row; where there are more rows. The latter are some 2,000 a second, as many as a screen has
- * pixels, and so few that both blocks stay in the processor's second cache beside what the run works with. */
+/* The maximum of bars in a viewer's block: while each is a row; and with more rows. The latter are some 2,000 a second,
+ * as many as a screen has pixels, and so few that both blocks stay in the processor's second cache beside what the run
+ * works with. */
 enum { TUTTI_FEED_ROWS = 256, TUTTI_FEED_COARSE = 64 };
 
 /* Values of all columns. */
@@ -51,7 +54,7 @@ double *tt_feed_add(struct tt_feed *feed, double t, const double *values);
 /* The same, of the first row. */
 double *tt_feed_first_row(struct tt_feed *feed);
 void tt_feed_add_bar(struct tt_feed *feed, const struct tt_bar *bar);
-/* All that came since the last block; NULL if there is none. Good until the next call. Another thread, one at a time. */
+/* Returns all data since the last block; NULL if there is none. Valid until the next call. One consumer at a time. */
 const struct tt_feed_block *tt_feed_next_block(struct tt_feed *feed);
 /* The same, which stays. Good until something is put in. */
 const struct tt_feed_block *tt_feed_peek_block(struct tt_feed *feed);

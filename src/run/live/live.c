@@ -28,7 +28,7 @@ struct tt_live {
     char address[TUTTI_ADDRESS_SIZE], token[TUTTI_LIVE_TOKEN];
     char *token_file;
     pthread_mutex_t mutex;         /* guards `job` */
-    const struct tt_job *job;      /* NULL: there is none at the moment */
+    const struct tt_job *job;      /* NULL: none at the moment */
     struct tt_driven_inputs drive; /* what input files drive */
     struct tt_arena arena;         /* of that */
     /* Where the options of the job lead here; where they led before. */
@@ -42,7 +42,7 @@ struct tt_live {
     void *progress_context_before;
 };
 
-/* ---- what the run tells ---- */
+/* ---- data from the run ---- */
 
 static enum tutti_err live_publish_columns(void *context, const struct tutti_recorded *shown, size_t count)
 {
@@ -77,7 +77,7 @@ static void live_publish_progress(void *context, const struct tutti_progress *pr
         live->progress_before(live->progress_context_before, progress);
 }
 
-/* Of a job that is not there any more, or of ranks that tell of units that it has not, no unit has a name. */
+/* Without the job, or for units that it does not have, units have no name. */
 static void live_publish_load(void *context, int rank, const struct tt_rank_load *load)
 {
     const struct tt_live *live = context;
@@ -260,7 +260,7 @@ void tt_live_close(struct tt_live *live, enum tutti_err err, double t)
     live_release(live);
 }
 
-/* NULL: there is no place for it. */
+/* NULL: no place to store it. */
 static char *live_token_path(const char *address)
 {
     char *folder = tt_fs_own_cache();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* live.h - a run that others may watch and steer (--live): what it records and tells goes to a server of its own, too (run/live/live_server.h), and
- * what they ask for comes to its ranks as orders.
+/* live.h - a run that viewers can watch and control (--live): its rows and messages also go to a server
+ * (run/live/live_server.h), and viewers' requests reach its ranks as commands.
  *
- * The token that those who connect must bring is random. It is shown with the address, and kept for other processes of this user in a file
- * that is named by the address, as long as the run goes on. */
+ * The token that viewers must present is random. It is printed with the address, and kept for other processes of this
+ * user in a file named by the address while the run lasts. */
 #ifndef TT_RUN_LIVE_LIVE_H
 #define TT_RUN_LIVE_LIVE_H
 
@@ -26,7 +26,7 @@ void tt_live_close(struct tt_live *live, enum tutti_err err, double t);
 
 enum { TUTTI_LIVE_TOKEN = 33 }; /* bytes of its text, with the zero at its end */
 
-/* Makes one, and the file; *path, which is the caller's, is NULL where there is no place for it. MEMORY. */
+/* Creates a token and its file; *path, which belongs to the caller, is NULL if there is no place for it. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_live_token_create(const char *address, char token[TUTTI_LIVE_TOKEN], char **path);
 /* Reads it. IO, with what to do. */
 TUTTI_CHECKED enum tutti_err tt_live_token_read(const char *address, char token[TUTTI_LIVE_TOKEN]);

@@ -29,7 +29,7 @@ struct live_control {
     double steps; /* that are made before it pauses again */
 };
 
-/* What ranks look at together. Numbers, of which the greatest counts: only the first rank has any of orders. */
+/* The values on which ranks agree; the greatest of each applies, since only the first rank has any of orders. */
 struct live_control_view {
     double since; /* the last look; the rank that is latest */
     double interrupted;
@@ -89,7 +89,7 @@ static enum tutti_err live_control_set_variable(struct live_control *pilot, uint
     return TUTTI_OK;
 }
 
-/* Rows that are recorded anyway go on. */
+/* Recorded rows continue in any case. */
 static void live_control_set_watched(const struct live_control *pilot, bool wanted)
 {
     tt_live_control_load_watch(pilot->gauge, wanted);
@@ -129,7 +129,7 @@ static enum tutti_err apply_live_orders(struct live_control *pilot, const struct
 
 /* ---- pausing ---- */
 
-/* Those who watch for signs of life see them, and those who watch the run that it pauses. */
+/* Viewers get heartbeats, and the information that the run is paused. */
 static enum tutti_err live_control_report(struct live_control *pilot, bool paused)
 {
     struct tt_rank *rank = pilot->rank;
@@ -138,7 +138,7 @@ static enum tutti_err live_control_report(struct live_control *pilot, bool pause
     return tt_run_report_progress(&pilot->execution->loop, 0, paused);
 }
 
-/* Collective: until it is to go on. Time that goes by does not count for --realtime. */
+/* Collective: waits until the run is resumed. The pause does not count for --realtime. */
 static enum tutti_err pause_live_run(struct live_control *pilot)
 {
     struct live_control_view view = {0};
@@ -215,12 +215,12 @@ void tt_live_control_attach(struct tt_job *job)
         job->companions[job->companions[0] ? 1 : 0] = &pilot;
 }
 
-static const double PAUSE = 0.2; /* seconds between two times that it tells */
+static const double PAUSE = 0.2; /* seconds between two reports */
 
 struct tt_live_load {
     struct tt_execution *execution;
-    struct tt_step_counts made; /* since it told */
-    unsigned long steps;        /* of the run, when it told */
+    struct tt_step_counts made; /* since the last report */
+    unsigned long steps;        /* of the run, at the last report */
     bool watched;
     double told_at; /* on the clock */
     struct tt_unit_load *units;
@@ -284,7 +284,7 @@ static enum tutti_err live_load_send(struct tt_live_load *gauge)
     const struct tt_execution *execution = gauge->execution;
     const struct tutti_run_options *options = &execution->rank.job->options;
 
-    /* Steps that were tried were counted one by one; for all others there is the mean. */
+    /* Steps with attempts were counted one by one; all others contribute their mean. */
     const struct tt_rank *rank = &gauge->execution->rank;
     struct tt_step_counts *made = &gauge->made;
     made->to = rank->t;

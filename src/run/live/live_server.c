@@ -18,16 +18,14 @@
 #include "run/live/sse.h"
 
 enum { LARGEST_ORDER = 65536, MOST_CONNECTIONS = 64 };
-/* Seconds: between two looks at the board while somebody watches; between signs of life on a quiet line; that those who watch have at
- * the end. */
+/* Seconds: between two checks of the board with viewers; between heartbeats on a quiet line; for viewers at the end. */
 static const double TICK = 1.0 / 30, QUIET = 5, FAREWELL = 1;
 
-/* A connection that watches. */
 struct live_stream {
     struct tt_live_server *broadcast;
     char *patterns;             /* of columns; NULL: all */
-    bool past_rows, past_steps; /* it wants what was before */
-    struct tt_viewer *viewer;   /* NULL: it is not known yet what there is to see */
+    bool past_rows, past_steps; /* it requests past data */
+    struct tt_viewer *viewer;   /* NULL: the columns are not known yet */
     struct live_stream *previous, *next;
 };
 
@@ -40,12 +38,12 @@ struct tt_live_server {
     atomic_bool ends;
     struct live_stream *guests;
     unsigned guest_count;
-    bool watched; /* as the run was told */
+    bool watched; /* as reported to the run */
     struct tt_text events;
     double last_tick, last_word;
 };
 
-/* ---- those who watch ---- */
+/* ---- viewers ---- */
 
 static void live_server_remove_viewer(void *context)
 {
@@ -66,7 +64,7 @@ static ptrdiff_t read_viewer_stream(void *context, char *bytes, size_t size)
     return guest->viewer ? tt_live_server_viewer_read(guest->viewer, bytes, size) : 0;
 }
 
-/* What it wants to see, once that is known. */
+/* Sends the viewer's columns, once these are known. */
 static void send_welcome(struct live_stream *guest)
 {
     struct tt_live_state *board = guest->broadcast->plan.board;
@@ -131,7 +129,7 @@ static bool live_server_answer(void *context, const struct tt_http_request *requ
 
 /* ---- the thread ---- */
 
-/* What is new goes to all who watch. */
+/* Sends new data to all viewers. */
 static void live_server_publish(struct tt_live_server *broadcast)
 {
     static const char SIGN_OF_LIFE[] = ":\n\n";
@@ -371,7 +369,7 @@ static bool live_requests_handle_orders(const struct tt_live_server_plan *plan, 
     return respond_with_text(answer, 202, "application/json", &text);
 }
 
-/* ---- the rest ---- */
+/* ---- descriptions and metrics ---- */
 
 static bool live_requests_describe(const struct tt_live_server_plan *plan, struct tt_http_response *answer)
 {
@@ -405,7 +403,7 @@ bool tt_live_server_answer(const struct tt_live_server_plan *plan, unsigned view
     return get && strcmp(request->path, "/metrics") == 0 && live_requests_metrics(plan, viewers, answer);
 }
 
-enum { MOST_WAITING = 4 << 20 }; /* bytes of events that are no rows */
+enum { MOST_WAITING = 4 << 20 }; /* bytes of events other than rows */
 
 struct tt_viewer {
     struct tt_feed *feed;

@@ -11,8 +11,8 @@
 #include "run/live/sse.h"
 
 enum {
-    MOST_MESSAGES = 200,    /* that a newcomer is told */
-    MOST_WAITING = 1 << 20, /* bytes of events for those who watch, before they are taken */
+    MOST_MESSAGES = 200,    /* kept for new viewers */
+    MOST_WAITING = 1 << 20, /* bytes of events for viewers, before they are taken */
     PAST_VALUES = 1 << 18,  /* of the past: bars times columns, about */
     MOST_PAST = 1024,
     LEAST_PAST = 64,
@@ -87,7 +87,7 @@ enum tutti_err tt_live_state_set_columns(struct tt_live_state *board, const stru
     struct tt_feed *feed = NULL;
     size_t past = PAST_VALUES / (count + 1) / 2 * 2;
     past = past > MOST_PAST ? MOST_PAST : past < LEAST_PAST ? LEAST_PAST : past;
-    if (board->feed) /* a run that was recovered tells them again */
+    if (board->feed) /* a recovered run reports them again */
         return TUTTI_OK;
     TRY(tt_feed_new(&board->past, count, past, past));
     TRY(tt_feed_new(&feed, count, TUTTI_FEED_ROWS, TUTTI_FEED_COARSE));
@@ -114,7 +114,7 @@ struct tt_feed *tt_live_state_rows(const struct tt_live_state *board)
     return board->feed;
 }
 
-/* Those who watch are so slow, or the server is, that events are dropped: progress and messages, of which newer ones follow. */
+/* Viewers or the server are so slow that events are dropped: progress and messages, which newer ones replace. */
 static bool live_state_has_room(const struct tt_live_state *board)
 {
     return board->events.length < MOST_WAITING;

@@ -18,7 +18,7 @@ void tt_live_state_free(struct tt_live_state *board); /* NULL is fine */
 
 /* ---- the run's side ---- */
 
-/* What is recorded, once. MEMORY. */
+/* Sets the recorded columns, once. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_live_state_set_columns(struct tt_live_state *board, const struct tutti_recorded *shown,
                                                        size_t count);
 /* Where rows are to be put in, after that; NULL before it. */
@@ -34,16 +34,17 @@ void tt_live_state_set_end(struct tt_live_state *board, const char *state, const
 
 /* ---- the server's side ---- */
 
-/* Columns that fit one of the patterns ("*" and "?"), which ';' separates; all for NULL. *picked is by malloc. MEMORY. */
+/* Selects columns that match one of the patterns ("*" and "?"), separated by ';'; NULL: all. *picked is by malloc.
+ * MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_live_state_select_columns(struct tt_live_state *board, const char *patterns,
                                                           size_t **picked, size_t *count);
-/* An event that tells a newcomer, who sees the columns `picked`, everything but rows: the run, its progress, the last messages. */
+/* Writes an event for a new viewer with columns `picked`, with all but rows: the run, its progress, the last messages. */
 void tt_live_state_write_welcome(struct tt_live_state *board, const size_t *picked, size_t count, struct tt_text *out);
-/* The macro steps so far, as far as they were told, as an event; nothing where none was. */
+/* Writes the reported macro steps so far, as an event; nothing if there are none. */
 void tt_live_state_write_steps(struct tt_live_state *board, struct tt_text *out);
 /* Rows that were taken so far, all of them; NULL: none. Good until the next tt_live_state_append_past. */
 const struct tt_feed_block *tt_live_state_past_rows(const struct tt_live_state *board);
-/* What tt_live_state_next_block has given belongs to the past. */
+/* Adds the result of tt_live_state_next_block to the past. */
 void tt_live_state_append_past(struct tt_live_state *board, const struct tt_feed_block *block);
 /* The run as JSON, without the event around it. */
 void tt_live_state_describe(struct tt_live_state *board, const size_t *picked, size_t count, struct tt_text *out);

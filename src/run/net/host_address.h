@@ -16,9 +16,9 @@ struct tt_host_address {
 /* ARGUMENT, naming `option`. Port 0 (any) if `any` allows it. */
 TUTTI_CHECKED enum tutti_err tt_host_address_read(struct tt_host_address *out, const char *text, const char *option,
                                                   bool any);
-/* Is it this machine, and no other can reach it: 127.x.x.x, ::1, localhost? */
+/* Returns true for addresses that only this machine can reach: 127.x.x.x, ::1, localhost. */
 bool tt_host_address_is_loopback(const struct tt_host_address *address);
-/* "tcp://host:port" as ZeroMQ wants it; cut if it does not fit. */
+/* Formats "tcp://host:port" for ZeroMQ; cut if it does not fit. */
 void tt_host_address_endpoint(const struct tt_host_address *address, char *out, size_t size);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* http.h - the seam between the library and the module with libmicrohttpd (src/http/, tt_http.so), which is loaded when somebody is
- * to be answered by HTTP. The module sees no symbol of the library.
+/* http.h - the seam between the library and the module with libmicrohttpd (src/http/, tt_http.so), which is loaded when
+ * an HTTP server is needed. The module uses no symbols of the library.
  *
- * A server has no thread: who has it polls its descriptor and calls `run`, which never waits; all its functions are called in there.
- * Connections that take longer than some seconds for a request, say too much or are too many are cut. */
+ * A server has no thread: its owner polls its descriptor and calls `run`, which never waits and makes all callbacks.
+ * Connections that take longer than some seconds for a request, send too much or are too many are cut. */
 #ifndef TT_RUN_NET_HTTP_H
 #define TT_RUN_NET_HTTP_H
 
@@ -17,10 +17,10 @@ enum { TUTTI_HTTP_ABI = 3 };
 
 struct tt_http_request {
     const char *method; /* "GET"; HEAD comes as GET */
-    const char *path;   /* "/metrics", decoded, without what follows a "?" */
+    const char *path;   /* "/metrics", decoded, without the part after "?" */
     const char *body;   /* `size` bytes */
     size_t size;
-    /* What "?name=value" has, decoded; and a header. NULL: it is not there. Good during the call. */
+    /* Return the value of "?name=value", decoded; and of a header. NULL if it is missing. Valid during the call. */
     const char *(*argument)(const struct tt_http_request *request, const char *name);
     const char *(*header)(const struct tt_http_request *request, const char *name);
     void *connection; /* the module's */
@@ -28,7 +28,7 @@ struct tt_http_request {
 
 /* A body that comes bit by bit, for as long as the client stays. */
 struct tt_http_stream {
-    /* Puts at most `size` bytes. 0: there are none at the moment, ask again after `wake`. -1: that was all. */
+    /* Puts at most `size` bytes. 0: none at the moment, call again after `wake`. -1: end. */
     ptrdiff_t (*read)(void *context, char *bytes, size_t size);
     void (*close)(void *context); /* the client has left, or has it all */
     void *context;
@@ -57,17 +57,17 @@ struct tt_http_response {
     const char *type;
     const void *body; /* `size` bytes */
     size_t size;
-    bool is_lent;                   /* the body stays where it is; else it is by malloc, and the server's */
-    struct tt_http_stream stream;   /* instead of a body, if there is a `read` */
-    struct tt_http_pending pending; /* instead of all others, if there is a `take` */
+    bool is_lent;                   /* the body is borrowed; false: it is by malloc, and the server frees it */
+    struct tt_http_stream stream;   /* replaces the body if `read` is set */
+    struct tt_http_pending pending; /* replaces all other fields if `take` is set */
     struct tt_http_header headers[TUTTI_HTTP_HEADERS]; /* besides those that every answer has; ended by a NULL name */
 };
 
 struct tt_http_plan {
     int socket; /* that listens, not blocking; the server's from here on */
-    /* Fills in *answer, which is zeroed; false: there is no such thing, or no memory. */
+    /* Fills in *answer, which is zeroed; false: not found, or no memory. */
     bool (*answer)(void *context, const struct tt_http_request *request, struct tt_http_response *answer);
-    /* Before a body is taken, whose size is not known yet: false, with *answer filled in, if it is not wanted. NULL: it is. */
+    /* Called before a body of unknown size is read: false, with *answer filled in, rejects it. NULL: accepts all. */
     bool (*admit)(void *context, const struct tt_http_request *request, struct tt_http_response *answer);
     void *context;
     size_t largest_body;           /* bytes; 0: only GET is answered */
@@ -83,7 +83,7 @@ struct tt_http_module {
     struct tt_http *(*start)(const struct tt_http_plan *plan);
     /* To poll for input. */
     int (*descriptor)(const struct tt_http *http);
-    /* Does what is to be done, and returns after how many milliseconds at most it wants to be called again; -1: when there is input. */
+    /* Does pending work, and returns the milliseconds until it must be called again; -1: when there is input. */
     int (*run)(struct tt_http *http);
     /* Streams that had nothing, and answers that were not known, are asked again in the next `run`, which is due. */
     void (*wake)(struct tt_http *http);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counts.h - what a node counts. node_metrics.h tells it. */
+/* counts.h - the counters of a node; node_metrics.h publishes them. */
 #ifndef TT_RUN_NODE_COUNTS_H
 #define TT_RUN_NODE_COUNTS_H
 
@@ -20,7 +20,7 @@
     X(bytes_in, "received_bytes_total", "Bytes of messages from runs; not what ranks exchange.")                       \
     X(bytes_out, "sent_bytes_total", "Bytes of messages to runs; not what ranks exchange.")
 
-/* Why sessions are refused: the kind of error, and the label; "other" is for the rest. */
+/* Reasons for rejecting sessions: the kind of error, and the label; "other" is for all remaining ones. */
 #define TUTTI_NODE_REFUSALS(X)                                                                                         \
     X(LIMIT, "limit")                                                                                                  \
     X(FORMAT, "malformed")                                                                                             \

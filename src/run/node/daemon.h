@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* daemon.h - the state of a node that serves: what it was told, what it offers, who is connected. Private to src/conduct/node.
+/* daemon.h - the state of a node: its options, its offers, its sessions. Private to src/run/node.
  *
  * Invariants:
- *  N1  One thread; nothing in it waits for a runner or a worker.
- *  N2  A session is one connection and one run. When it goes, its workers are killed, with all that they have started, and its
- *      folder is removed. Daemon and workers are subreapers: whatever a worker's FMUs start stays below the worker, and is the
- *      daemon's child once that has ended. So a child of the daemon that is no worker is to be killed. Between the two is a
- *      keeper (worker_process.h), which does the same if the daemon is killed.
- *  N3  What comes in is hostile: sizes are bounded before memory is taken, no text becomes a path. */
+ *  N1  One thread, which never waits for a runner or a worker.
+ *  N2  A session is one connection and one run. When it ends, its workers are killed, with all processes that they
+ *      have started, and its folder is removed. Daemon and workers are subreapers: processes started by a worker's
+ *      FMUs stay below the worker, and become the daemon's children once it has ended. So a child of the daemon that
+ *      is not a worker must be killed. Between the two is a keeper (worker_process.h), which does this if the daemon
+ *      is killed.
+ *  N3  Input is untrusted: sizes are bounded before memory is allocated, and no text becomes a path. */
 #ifndef TT_RUN_NODE_DAEMON_H
 #define TT_RUN_NODE_DAEMON_H
 
@@ -30,13 +31,13 @@ enum {
     TUTTI_NODE_MOST_WAITING = 64 /* sessions of one user whose runs have not begun */
 };
 
-/* What a node tells of itself. */
+/* An event in the log of a node. */
 struct tt_node_event {
     const char *name; /* "listening", "metrics", "begun", "over", "refused", "denied", "confinement",
                        * "stopped", "lost" */
     enum tutti_log_level level;
-    unsigned run;            /* the node's number for it; 0: of no run */
-    const uint8_t *id;       /* of the run, TUTTI_TCP_RUN_ID bytes; NULL: of no run */
+    unsigned run;            /* the node's number of the run; 0: none */
+    const uint8_t *id;       /* of the run, TUTTI_TCP_RUN_ID bytes; NULL: none */
     const char *peer, *user; /* an address, the name of the key that was allowed; NULL or "": not known */
     const char *reason;      /* why, or how it ended; NULL: it needs none */
     const char *text;        /* all of it in words */
@@ -46,22 +47,22 @@ struct tt_node_options {
     const char *listen;       /* "HOST:PORT"; port 0: any that is free */
     const char *ports;        /* "5000-5100": where its ranks, and it itself if it has port 0, listen; NULL: anywhere */
     const char *key;          /* file with the node's secret key; NULL: that of the user, on loopback only */
-    const char *const *allow; /* files with public keys of those who may use it */
+    const char *const *allow; /* files with public keys of permitted users */
     size_t allow_count;
     const char *const *offers; /* FMUs that can be used here and are not given away */
     size_t offer_count;
-    const char *cache;   /* folder for files that runs bring */
-    uint64_t cache_size; /* bytes that it may hold */
-    double idle;         /* seconds after which a runner that says nothing, and whose run has not begun, is let go */
-    uint32_t max_runs;   /* at a time; 0: as many as there are places */
-    uint32_t max_ranks;  /* of all runs at a time; 0: any */
-    double max_seconds;  /* that a run may take; 0: any */
-    uint64_t max_memory; /* bytes that the processes of a run may use; 0: any */
-    const char *quota;   /* file that says what users may have (node_policy.h); NULL: none */
+    const char *cache;            /* folder for files that runs bring */
+    uint64_t cache_size;          /* bytes that it may hold */
+    double idle;                  /* seconds after which a silent runner without a run is disconnected */
+    uint32_t max_runs;            /* at a time; 0: limited by the number of places only */
+    uint32_t max_ranks;           /* of all runs at a time; 0: any */
+    double max_seconds;           /* that a run may take; 0: any */
+    uint64_t max_memory;          /* bytes that the processes of a run may use; 0: any */
+    const char *quota;            /* file of user quotas (node_policy.h); NULL: none */
     const char *const *allow_fmu; /* files that list FMUs which may run (node_policy.h) */
     size_t allow_fmu_count;       /* 0: all may */
     struct tt_node_rules rules;   /* what FMUs may do that runs bring */
-    const char *const *env;       /* names of variables (with * and ?) that workers get, besides the usual ones */
+    const char *const *env;       /* names of variables (with * and ?) that workers get in addition to the usual ones */
     size_t env_count;
     const char *const
         *worker;         /* the command that calls tt_worker_process_run, ended by NULL; [0] is the program's path */
@@ -109,14 +110,14 @@ struct tt_node_daemon {
     struct tt_byte_writer parcel; /* for answers */
 };
 
-/* Tells an event; `format` makes its text. */
+/* Logs an event; `format` makes its text. */
 void tt_node_daemon_log(const struct tt_node_daemon *node, struct tt_node_event event, const char *format, ...)
     TUTTI_PRINTF(3, 4);
 
 /* Fills node->offers. tt_node_daemon_close_offers follows in any case. */
 TUTTI_CHECKED enum tutti_err tt_node_daemon_open_offers(struct tt_node_daemon *node);
 void tt_node_daemon_close_offers(struct tt_node_daemon *node);
-/* ARGUMENT if the file is no longer what was offered. */
+/* ARGUMENT if the file differs from the offered one. */
 TUTTI_CHECKED enum tutti_err tt_node_daemon_check_offer(const struct tt_node_offer *offer);
 
 #endif

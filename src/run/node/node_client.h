@@ -8,7 +8,7 @@
 #include "run/node/node_protocol.h"
 #include "run/launch/nodes_list.h"
 
-/* What a node offers. */
+/* An offer of a node. */
 struct tt_node_client_offer {
     char *name;                /* "engine.fmu" */
     struct tt_content content; /* of the stand-in */
@@ -34,7 +34,7 @@ struct tt_node_client {
     uint32_t *lacks;
     uint32_t lack_count, lack_next;
     uint64_t offset;
-    unsigned ahead; /* pieces that it has not said it got */
+    unsigned ahead; /* number of unconfirmed pieces */
     int fd;         /* of the file that is being sent; -1: none */
     int ready;      /* ranks */
 };
@@ -50,18 +50,19 @@ struct tt_node_client_message {
 TUTTI_CHECKED enum tutti_err tt_node_client_open(struct tt_node_client *client, void *context,
                                                  const struct tt_nodes_entry *entry, const struct tt_curve_keys *keys);
 void tt_node_client_close(struct tt_node_client *client);
-/* Looks what became of the connection. LOST, with what to do, if it has failed for good. */
+/* Checks the state of the connection. LOST, with what to do, if it has failed for good. */
 TUTTI_CHECKED enum tutti_err tt_node_client_check(struct tt_node_client *client);
 /* It has not answered in time: what is the matter. */
 enum tutti_err tt_node_client_fail_late(const struct tt_node_client *client);
-/* The next message, if there is one: then tt_node_client_release follows. A node that refuses is an error with its sentence. */
+/* Receives the next message, if any: then tt_node_client_release follows. A refusal is an error with the node's
+ * sentence. */
 TUTTI_CHECKED enum tutti_err tt_node_client_receive(struct tt_node_client *client,
                                                     struct tt_node_client_message *message, bool *got);
 void tt_node_client_release(struct tt_node_client_message *message);
 TUTTI_CHECKED enum tutti_err tt_node_client_send(struct tt_node_client *client, const struct tt_byte_writer *parcel);
 enum tutti_err tt_node_client_fail_message(const struct tt_node_client *client);
-/* Reading, without a socket: what begins every message (REFUSED is an error with the node's sentence), WELCOME, and
- * LACK of so many files. */
+/* Parse messages without a socket: the beginning of every message (REFUSED is an error with the node's sentence),
+ * WELCOME, and LACK of `count` files. */
 TUTTI_CHECKED enum tutti_err tt_node_client_read_kind(const struct tt_node_client *client, struct tt_byte_reader *in,
                                                       uint32_t *kind);
 TUTTI_CHECKED enum tutti_err tt_node_client_read_welcome(struct tt_node_client *client, struct tt_byte_reader *in);

@@ -30,7 +30,7 @@
 
 enum { TICK_MS = 100, IDLE_MS = 1000 };
 
-/* ---- what it tells ---- */
+/* ---- logging ---- */
 
 void tt_node_daemon_log(const struct tt_node_daemon *node, struct tt_node_event event, const char *format, ...)
 {
@@ -47,7 +47,7 @@ void tt_node_daemon_log(const struct tt_node_daemon *node, struct tt_node_event 
     node->options->tell(node->options->tell_context, &event);
 }
 
-/* Those whose keys are not allowed: `origin` is their address. */
+/* Logs connections with keys that are not permitted: `origin` is their address. */
 static void log_rejected_key(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
     tt_node_daemon_log(
@@ -58,7 +58,7 @@ static void log_rejected_key(void *context, enum tutti_log_level level, const ch
 
 /* ---- processes that FMUs have started ---- */
 
-/* Is it no worker? */
+/* Returns true for children that are not workers. */
 static bool is_orphan(void *context, pid_t pid)
 {
     const struct tt_node_daemon *node = context;
@@ -116,7 +116,7 @@ static enum tutti_err node_daemon_resolve(struct tt_node_daemon *node)
     return TUTTI_OK;
 }
 
-/* Lets in those whose keys are allowed; `users` has room for them. */
+/* Admits users whose keys are permitted; `users` has room for them. */
 static enum tutti_err allow_users(struct tt_node_daemon *node, struct tt_node_user *users)
 {
     for (size_t i = 0; i < node->options->allow_count; i++) {
@@ -151,7 +151,7 @@ static void log_node_confinement(void *context, enum tutti_log_level level, cons
                        text);
 }
 
-/* What the node itself offers may run, too. */
+/* FMUs that the node offers may run, too. */
 static enum tutti_err read_permitted_fmus(struct tt_node_daemon *node)
 {
     node->permitted.all = node->options->allow_fmu_count == 0;
@@ -294,7 +294,7 @@ static struct tt_node_session *node_daemon_find_session(struct tt_node_daemon *n
     return NULL;
 }
 
-/* A runner that says nothing does not keep its place for ever. */
+/* Disconnects silent runners, whose places are then free. */
 static void end_idle_sessions(struct tt_node_daemon *node)
 {
     double now = tt_wall_clock_now();
@@ -311,8 +311,8 @@ static void end_idle_sessions(struct tt_node_daemon *node)
     }
 }
 
-/* Connections that have ended. Called before each message is looked at: the number of a connection may be given to another
- * one, whose messages come after this news. */
+/* Connections that have ended. Called before each message is handled: the number of a closed connection may be reused,
+ * and messages of the new connection come after this event. */
 static void receive_monitor_events(struct tt_node_daemon *node)
 {
     struct __attribute__((packed)) {
@@ -341,7 +341,7 @@ static void remove_ended_sessions(struct tt_node_daemon *node)
     }
 }
 
-/* A part of a message, which is there as a whole; a signal does not part it. False: there is none. */
+/* Receives a part of a message that has arrived completely; signals do not interrupt it. False: none. */
 static bool receive_message_part(void *socket, zmq_msg_t *part)
 {
     int size;
@@ -351,7 +351,7 @@ static bool receive_message_part(void *socket, zmq_msg_t *part)
     return size >= 0;
 }
 
-/* One message: whose it is, and what; anything after that is not of ours. False: there is none. */
+/* Receives one message: its sender and content; further parts are not part of the protocol. False: none. */
 static bool receive_router_message(struct tt_node_daemon *node)
 {
     zmq_msg_t id, message, more;
@@ -400,7 +400,7 @@ static zmq_pollitem_t *list_poll_items(const struct tt_node_daemon *node, int *c
     return items;
 }
 
-/* Is it to end: at once, or because its last run is over? */
+/* Returns true if the daemon must end: at once, or because its last run is over. */
 static bool should_daemon_end(const struct tt_node_daemon *node)
 {
     const struct tt_node_options *options = node->options;
@@ -448,7 +448,7 @@ enum tutti_err tt_node_daemon_serve(const struct tt_node_options *options)
     node->options = options;
     node->began = tt_wall_clock_now();
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* N2 */
-    (void)prctl(PR_SET_DUMPABLE, 0); /* FMUs run as the same user: its memory and environment are none of theirs */
+    (void)prctl(PR_SET_DUMPABLE, 0); /* FMUs run as the same user, but must not read its memory and environment */
     enum tutti_err err = open_node(node);
     if (!err)
         err = node_daemon_serve(node);
@@ -516,7 +516,7 @@ enum tutti_err tt_node_daemon_open_offers(struct tt_node_daemon *node)
     enum tutti_err err = TUTTI_OK;
     for (size_t i = 0; i < node->options->offer_count && !err; i++) {
         err = open_offer(node, &node->offers[i], node->options->offers[i]);
-        node->offer_count++; /* also one that is half made: it is released with the others */
+        node->offer_count++; /* also an incomplete one: it is released with all others */
     }
     return err;
 }

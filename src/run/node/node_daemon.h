@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* node_daemon.h - a machine that works for others: `tutti node`. A peer that may connect can have ranks of a run here, and
- * with them run any code that is in an FMU, as the user that the node runs as.
+/* node_daemon.h - a machine that runs ranks for peers: `tutti node`. A permitted peer can run ranks here, and with them
+ * any code in an FMU, as the user of the node.
  *
- * Only those are let in whose keys were allowed, and everything is encrypted. A node on this machine's loopback that has no key of
- * its own takes that of the user (key_files.h), and admits no other user: loopback is open to all users of a machine. */
+ * Only peers with permitted keys are admitted, and everything is encrypted. A node on this machine's loopback without a
+ * key file uses the key of the user (key_files.h), and admits no other user: loopback is open to all users of a
+ * machine. */
 #ifndef TT_RUN_NODE_NODE_DAEMON_H
 #define TT_RUN_NODE_NODE_DAEMON_H
 

@@ -102,7 +102,7 @@ static bool has_foreign_fmu(const struct tt_job *job, int rank)
     return false;
 }
 
-/* What the run asks for, within what the node permits. */
+/* Limits the requested permissions to those of the node. */
 static enum tutti_err rules_restrict_request(const struct tt_node_rules *rules, const struct tt_job *job, int rank,
                                              bool is_held, struct tt_policy *policy)
 {
@@ -212,7 +212,7 @@ enum tutti_err tt_node_policy_check_permitted(const struct tt_permitted_fmus *pe
         char digits[TUTTI_CONTENT_TEXT];
         if (!file->fmu)
             continue;
-        TRY(tt_content_of_file(&content, file->path)); /* what is no plain file cannot be on the list */
+        TRY(tt_content_of_file(&content, file->path)); /* only a plain file can be on the list */
         tt_content_format(&content, digits);
         if (!permitted_contains(permitted, &content))
             return tt_fail(
@@ -275,7 +275,7 @@ static bool quota_read_word(struct tt_quota *quota, const char *word)
            quota->memory > 0;
 }
 
-/* The name that the user has here, by name or by key; NULL: there is none. */
+/* Returns the user's name in the file, by name or by key; NULL if there is none. */
 static const char *find_quota_user(const struct quota_reader *reading, const char *word)
 {
     uint8_t key[TUTTI_KEY_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* node_policy.h - what the owner of a node lets FMUs do that runs bring: the daemon has the rules, and hands them to its workers, which keep
- * to them before code of an FMU runs. A run may ask for less than they let it do, never for more. FMUs that the node offers are its owner's,
- * and not held to them. */
+/* node_policy.h - the rules of a node's owner for FMUs that runs bring. The daemon passes the rules to its workers,
+ * which enforce them before code of an FMU runs. A run may request less than they permit, never more. They do not apply
+ * to FMUs that the node offers. */
 #ifndef TT_RUN_NODE_NODE_POLICY_H
 #define TT_RUN_NODE_NODE_POLICY_H
 
@@ -23,11 +23,11 @@ struct tt_node_rules {
     const char *limits; /* --limits; NULL: the usual ones */
 };
 
-/* Are they right, and can this machine keep to them? ARGUMENT. Says what is missing. */
+/* Checks that the rules are valid and that this machine can enforce them. ARGUMENT, naming what is missing. */
 TUTTI_CHECKED enum tutti_err tt_node_policy_check_rules(const struct tt_node_rules *rules, const struct tutti_log *log);
 
 void tt_node_policy_pack_rules(const struct tt_node_rules *rules, struct tt_byte_writer *parcel);
-/* Texts point into the bytes; the list is the arena's. MEMORY; else in->bad says whether it was sound. */
+/* Texts point into the bytes; the list is in the arena. MEMORY; otherwise in->bad reports malformed input. */
 TUTTI_CHECKED enum tutti_err tt_node_policy_unpack_rules(struct tt_node_rules *rules, struct tt_byte_reader *in,
                                                          struct tt_arena *arena);
 
@@ -42,7 +42,7 @@ TUTTI_CHECKED enum tutti_err tt_node_policy_apply_rules(const struct tt_node_rul
  * its workers, which look at what they have loaded before any code of it runs. */
 
 struct tt_permitted_fmus {
-    bool all; /* there is no list */
+    bool all; /* no list: all are permitted */
     uint8_t (*hashes)[TUTTI_CONTENT_SIZE];
     size_t count;
 };
@@ -54,29 +54,28 @@ TUTTI_CHECKED enum tutti_err tt_node_policy_permit(struct tt_permitted_fmus *per
 void tt_node_policy_free_permitted(struct tt_permitted_fmus *permitted);
 
 void tt_node_policy_pack_permitted(const struct tt_permitted_fmus *permitted, struct tt_byte_writer *parcel);
-/* MEMORY; else in->bad says whether it was sound. tt_node_policy_free_permitted follows in any case. */
+/* MEMORY; otherwise in->bad reports malformed input. tt_node_policy_free_permitted follows in any case. */
 TUTTI_CHECKED enum tutti_err tt_node_policy_unpack_permitted(struct tt_permitted_fmus *permitted,
                                                              struct tt_byte_reader *in);
 
-/* UNSUPPORTED, naming it, if there is an FMU in the system that is not on the list. */
+/* UNSUPPORTED, naming it, if the system has an FMU that is not on the list. */
 TUTTI_CHECKED enum tutti_err tt_node_policy_check_permitted(const struct tt_permitted_fmus *permitted,
                                                             const struct tt_system *system);
 
-/* What users of a node may have of it. A file says so, a line per user:
+/* Quotas of the users of a node, from a file with a line per user:
  *
  *     anna.pub          runs=4 ranks=16 seconds=3600 memory=8G
  *     5f2c...(64)       ranks=2                # by the public key
- *     *                 runs=1 seconds=600     # all others
- */
+ *     *                 runs=1 seconds=600     # all others */
 
-/* 0 everywhere: no limit of its own. */
+/* Fields of 0: unlimited. */
 struct tt_quota {
     uint32_t runs, ranks; /* at a time */
     double seconds;       /* of a run */
     uint64_t memory;      /* bytes of a run */
 };
 
-/* One whose key was allowed. */
+/* A user whose key is permitted. */
 struct tt_node_user {
     char name[64];
     uint8_t key[TUTTI_KEY_SIZE];
@@ -91,7 +90,7 @@ struct tt_quotas {
 TUTTI_CHECKED enum tutti_err tt_node_policy_read_quotas(struct tt_quotas *quotas, const char *path,
                                                         const struct tt_node_user *users, size_t user_count);
 void tt_node_policy_free_quotas(struct tt_quotas *quotas);
-/* What the user may have; a file that does not speak of them gives no limit. */
+/* Returns the quota of the user; unlimited if the file does not mention the user. */
 struct tt_quota tt_node_policy_find_quota(const struct tt_quotas *quotas, const char *user);
 
 /* "500M", "2.5G", "1000"; K, M, G, T are powers of 1000. */

@@ -239,7 +239,7 @@ static bool unpack_placement(struct tt_node_job *job, struct tt_byte_reader *in,
     return job->place != NULL;
 }
 
-/* What a rank has to say goes to the conductor by its fabric; what is found while files are read, the runner has found. */
+/* Messages of a rank go to the conductor by its fabric; findings about files were already reported by the runner. */
 static void discard_rank_log(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
     (void)context, (void)level, (void)origin, (void)text;

@@ -59,8 +59,8 @@ enum {
     TUTTI_NODE_LARGEST = 1 << 26, /* bytes of a message; a peer that sends more is cut off */
     TUTTI_NODE_MOST_RANKS = 4096, /* of a run */
     TUTTI_NODE_MOST_FILES = 1 << 16,
-    TUTTI_NODE_BEAT_MS = 500, /* how often each side asks whether the other is there ... */
-    TUTTI_NODE_LOST_MS = 3000 /* ... and when it is given up */
+    TUTTI_NODE_BEAT_MS = 500, /* interval of heartbeats of each side */
+    TUTTI_NODE_LOST_MS = 3000 /* silence after which the peer counts as lost */
 };
 
 enum tt_node_message {
@@ -98,10 +98,10 @@ void tt_node_protocol_write_content(struct tt_byte_writer *parcel, const struct 
 void tt_node_protocol_read_content(struct tt_byte_reader *in, struct tt_content *content);
 
 void tt_node_protocol_write_hello(struct tt_byte_writer *parcel);
-/* After the kind. FORMAT if it is no such thing, with a sentence for the other side: another version, another byte order. */
+/* Reads a HELLO after its kind. FORMAT if it is malformed, with a sentence for the peer: wrong version or byte order. */
 TUTTI_CHECKED enum tutti_err tt_node_protocol_read_hello(struct tt_byte_reader *in);
 
-/* What follows is read without sockets and without memory of its own. False: it is no such message of a run of so many ranks. */
+/* These functions parse without sockets and without allocating. False: not a message of a run with `ranks` ranks. */
 
 struct tt_node_ready {
     uint32_t rank;
@@ -132,8 +132,8 @@ bool tt_node_protocol_read_denied(struct tt_byte_reader *in, int ranks, struct t
 bool tt_node_protocol_read_peers(struct tt_byte_reader *in, int ranks, bool *meets_all, uint8_t hub_key[TUTTI_KEY_SIZE],
                                  struct tt_tcp_peer *peers);
 
-/* Hands the parcel to a ZeroMQ socket, after `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the other one
- * is gone, or takes nothing any more. */
+/* Sends the parcel by a ZeroMQ socket, after `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the peer is
+ * gone, or accepts no more. */
 bool tt_node_protocol_send(void *socket, const void *id, size_t id_size, const struct tt_byte_writer *parcel);
 /* Limits, heartbeats, no waiting at the end: the same on both sides. `endpoint` is what it will be bound or connected to. */
 TUTTI_CHECKED enum tutti_err tt_node_protocol_configure_socket(void *socket, const char *endpoint);
@@ -151,7 +151,7 @@ struct tt_node_name {
 
 struct tt_node_job {
     struct tutti_run_options options; /* with aliases: names to files */
-    struct tutti_log log;             /* that options.log points to, if there is one */
+    struct tutti_log log;             /* options.log points to it, if there is one */
     int32_t *place;                   /* per component */
     uint32_t place_count;
     struct tt_arena arena;

@@ -96,7 +96,7 @@ static void *map_worker_memory(int fd, size_t size)
     return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* What FMUs may know of the node's environment, unless its owner names more: that may hold passwords. */
+/* Variables of the node's environment that FMUs may see, unless its owner names more: others may hold passwords. */
 static bool is_variable_passed_on(const struct tt_node_options *options, const char *setting)
 {
     static const char *const usual[] = {"PATH",     "HOME", "USER", "LOGNAME",         "SHELL", "LANG",
@@ -116,8 +116,9 @@ static bool is_variable_passed_on(const struct tt_node_options *options, const c
     return false;
 }
 
-/* What a worker gets of this process's environment, with another folder for temporary files: what a worker that is killed leaves
- * there goes with the run. `own` has room for the setting. The caller's (free); NULL when memory is out. */
+/* The environment of a worker: a part of this process's, with a separate folder for temporary files, so that files of a
+ * killed worker are removed with the run. `own` has room for the setting. Belongs to the caller (free); NULL when
+ * memory is out. */
 static char **node_session_environment(const struct tt_node_options *options, const char *folder, struct tt_text *own)
 {
     size_t count = 0, n = 0;
@@ -136,7 +137,7 @@ static char **node_session_environment(const struct tt_node_options *options, co
     return made;
 }
 
-/* 0 or an errno. The worker is in a group of its own: Ctrl-C is for the daemon, which then ends it. */
+/* 0 or an errno. The worker is in a separate group: Ctrl-C reaches the daemon, which then ends it. */
 static int node_session_spawn(const struct tt_node_daemon *node, pid_t *pid, const int fds[TUTTI_WORKER_FDS],
                               char *const *environment)
 {
@@ -237,7 +238,7 @@ static enum tutti_err start_worker(struct tt_node_daemon *node, struct tt_node_s
 
 /* ---- START ---- */
 
-/* What there is of runs and ranks, of how many there may be; 0: of any number. */
+/* The present runs and ranks, and their limits; 0: unlimited. */
 struct session_share {
     uint32_t runs, ranks, most_runs, most_ranks;
 };
@@ -283,7 +284,7 @@ static double node_session_least_limit(double a, double b)
     return a > 0 && b > 0 ? fmin(a, b) : a + b; /* 0 is none */
 }
 
-/* Whether the node may have a run of so many ranks besides those that it has, and what the run may take. */
+/* Checks that the node may accept a run of `ranks` ranks in addition, and determines the limits of the run. */
 static enum tutti_err check_limits(const struct tt_node_daemon *node, struct tt_node_session *session, uint32_t ranks)
 {
     const struct tt_node_options *options = node->options;
@@ -494,7 +495,7 @@ static enum tutti_err handle_query(struct tt_node_daemon *node, struct tt_node_s
     return TUTTI_OK;
 }
 
-/* What sessions that have not begun need stays: it was brought, or found, after they came. */
+/* Files needed by sessions that have not begun stay: they arrived, or were found, after these sessions connected. */
 static void evict_from_cache(struct tt_node_daemon *node)
 {
     struct timespec since;
@@ -558,7 +559,8 @@ static enum tutti_err node_session_handle_start(struct tt_node_daemon *node, str
     return err;
 }
 
-/* It is for the first rank, if that is here. Should it have too many already, this one is lost, as it would be a moment later. */
+/* The command is for the first rank, if that runs here. If its queue is full, the command is dropped, as it would be a
+ * moment later. */
 static enum tutti_err handle_run_order(struct tt_node_session *session, struct tt_byte_reader *in)
 {
     struct tt_run_command order = {.kind = tt_bytes_get_u32(in)};
@@ -657,7 +659,7 @@ static void send_worker_ready(struct tt_node_daemon *node, struct tt_node_sessio
     node_session_reply(node, session);
 }
 
-/* What its FMUs have tried in vain since it was last looked at. */
+/* Reports denials since the last check. */
 static void send_worker_denials(struct tt_node_daemon *node, struct tt_node_session *session,
                                 struct tt_session_worker *worker)
 {
@@ -708,7 +710,7 @@ static void send_worker_lost(struct tt_node_daemon *node, struct tt_node_session
                        "run %u: the worker of rank %d %s", session->run, worker->rank, reason);
 }
 
-/* The next thing that the worker says. False: there is none. */
+/* Reads the worker's next message. False: none. */
 static bool read_worker_word(struct tt_node_daemon *node, struct tt_node_session *session,
                              struct tt_session_worker *worker)
 {
@@ -739,7 +741,6 @@ static bool read_worker_word(struct tt_node_daemon *node, struct tt_node_session
     return true;
 }
 
-/* Its process has ended. */
 static void node_session_handle_worker_end(struct tt_node_daemon *node, struct tt_node_session *session,
                                            struct tt_session_worker *worker, int status)
 {
@@ -778,7 +779,7 @@ static void check_worker_heartbeat(const struct tt_node_session *session, struct
 
 /* ---- limits of a run ---- */
 
-/* The run has taken too much, as the error of this thread says. Its workers have a moment to send what they have reported. */
+/* The run has exceeded a limit, which this thread's error describes. Its workers have a moment to send their reports. */
 static void stop_run(struct tt_node_daemon *node, struct tt_node_session *session, enum tutti_err err)
 {
     session->stopped_at = tt_wall_clock_now();
@@ -805,7 +806,6 @@ static void check_run_memory(struct tt_node_daemon *node, struct tt_node_session
                          (double)used / 1e6, (double)session->max_memory / 1e6));
 }
 
-/* Now and then. */
 static void check_run_limits(struct tt_node_daemon *node, struct tt_node_session *session)
 {
     static const double PERIOD = 0.1;
@@ -827,7 +827,7 @@ static void check_run_limits(struct tt_node_daemon *node, struct tt_node_session
 
 /* ---- the end of workers ---- */
 
-/* It is not collected yet: its number, and that of its group, are no other process's. */
+/* The process is not reaped, so its ID and that of its group cannot belong to other processes. */
 static bool has_process_ended(pid_t pid)
 {
     siginfo_t info = {0};
@@ -856,7 +856,7 @@ void tt_node_session_check_workers(struct tt_node_daemon *node, struct tt_node_s
         if (worker->socket >= 0)
             (void)read_worker_word(node, session, worker);
         if (worker->pid > 0 && has_process_ended(worker->pid)) {
-            /* What it said before it ended; processes that it has started may hold its end of the socket open. */
+            /* Reads its last messages; processes that it has started may hold its end of the socket open. */
             while (worker->socket >= 0 && read_worker_word(node, session, worker))
                 continue;
             status = kill_worker_group(node, worker->pid);

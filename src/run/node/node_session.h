@@ -15,12 +15,12 @@ struct tt_session_worker {
     int peers;  /* memory file; -1: handed over */
     struct tt_worker_page *page;
     struct tt_denials *denials;
-    bool running;       /* it has been told its peers */
-    bool done;          /* it has said so, or has said why not */
-    bool told;          /* its end has been told to the runner */
-    uint32_t denied;    /* denials that the runner has been told */
+    bool running;       /* it has received its peers */
+    bool done;          /* it has reported its end, or a failure */
+    bool told;          /* its end was reported to the runner */
+    uint32_t denied;    /* number of denials reported to the runner */
     uint64_t beat;      /* the last one seen, */
-    double beat_time;   /* ... and when */
+    double beat_time;   /* time of the last heartbeat */
     double hangs_since; /* when it was asked to end, because no other came; 0: not */
 };
 
@@ -31,9 +31,9 @@ struct tt_node_session {
     char peer[80]; /* its address: "10.0.0.7" */
     char user[64]; /* the name of the key that was allowed; "" without keys */
     bool greeted, over;
-    bool begun;            /* it has workers, all of which could be started */
+    bool begun;            /* all its workers were started */
     bool failed;           /* a worker of it was lost */
-    double heard;          /* when it said something last */
+    double heard;          /* time of its last message */
     struct timespec since; /* the file system's time when it came: what it needs in the cache was used later */
     struct tt_content_arrival *arrival; /* the file that is coming in; NULL: none */
     unsigned run;                       /* its number; 0: none has been started */
@@ -51,12 +51,12 @@ struct tt_node_session {
     uint32_t worker_count;
 };
 
-/* Handles one message of the session. What is wrong with it is told to the runner, and ends the session (session->over). */
+/* Handles one message of the session. A fault is reported to the runner, and ends the session (session->over). */
 void tt_node_session_receive(struct tt_node_daemon *node, struct tt_node_session *session, const void *bytes,
                              size_t size);
 /* Tells the runner the error that this thread has met, and ends the session. */
 void tt_node_session_reject(struct tt_node_daemon *node, struct tt_node_session *session, enum tutti_err err);
-/* Has its run begun? */
+/* Returns true if its run has begun. */
 bool tt_node_session_is_running(const struct tt_node_session *session);
 /* Looks after its workers. */
 void tt_node_session_check_workers(struct tt_node_daemon *node, struct tt_node_session *session);

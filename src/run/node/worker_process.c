@@ -68,8 +68,9 @@ static void die_of_signal(int number)
     raise(dies_of);
 }
 
-/* What was computed is not to be lost: what waits to be reported is sent, and the threads that bring it to the conductor go on for
- * a moment. That is more than a handler may do; where it goes wrong, or takes too long, the death is what it was. */
+/* Computed results must not be lost: pending reports are sent, and the threads that transfer them to the conductor
+ * continue for a moment. That is more than a handler may do; if it fails, or takes too long, the process ends as it
+ * would have. */
 static void worker_process_on_crash(int number)
 {
     int before = errno; /* the signal ends the process when this returns, to code that may look at it */
@@ -99,7 +100,7 @@ static void worker_process_tick(int number)
     atomic_fetch_add_explicit(&page_of_ticks->where.beat, 1, memory_order_relaxed);
 }
 
-/* While files are unpacked, and while others do so: how long that takes tells nothing, but a worker that is stopped does not tick. */
+/* Ticks while files are unpacked, here and by other workers: that has no limit, but a stopped worker does not tick. */
 static void start_ticks(struct tt_worker_page *page)
 {
     const struct sigaction action = {.sa_handler = worker_process_tick, .sa_flags = SA_RESTART};
@@ -115,7 +116,6 @@ static void stop_ticks(void)
     signal(SIGALRM, SIG_DFL);
 }
 
-/* All of a memory file. */
 static const void *map_memory_file(int fd, size_t *size)
 {
     struct stat st;
@@ -189,7 +189,7 @@ static enum tutti_err worker_process_open_job(struct worker_process *worker)
     return TUTTI_OK;
 }
 
-/* The first step: files, while there is one thread. */
+/* The first stage: restricts files, while there is one thread. */
 static enum tutti_err confine_files(struct worker_process *worker)
 {
     struct tt_text scratch = {0};
@@ -219,7 +219,7 @@ static enum tutti_err report_ready(struct worker_process *worker)
     return send_to_daemon(&parcel);
 }
 
-/* Waits for the others to be ready, too. Everything else that can happen is the daemon's end, and then ours. */
+/* Waits for all other workers to be ready. Any other event is the end of the daemon, and then of this process. */
 static enum tutti_err wait_for_peers(struct worker_process *worker)
 {
     char go;
@@ -242,7 +242,7 @@ static enum tutti_err wait_for_peers(struct worker_process *worker)
     return TUTTI_OK;
 }
 
-/* What the rank itself comes to, it reports; an error here is one that it could not. */
+/* The outcome of the rank is in its report; an error here is one that it could not report. */
 static enum tutti_err worker_process_run_rank(struct worker_process *worker)
 {
     struct tt_fabric *fabric = NULL;
@@ -278,7 +278,7 @@ static enum tutti_err worker_process_run_rank(struct worker_process *worker)
 static bool set_up_process(struct worker_process *worker)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGQUIT}, plain[] = {SIGINT, SIGTERM, SIGHUP};
-    /* On another stack, which was set up at the start of the program: this one may have overflowed. */
+    /* On a separate stack, which was allocated at the start of the program: this one may have overflowed. */
     struct sigaction crash = {.sa_handler = worker_process_on_crash, .sa_flags = SA_ONSTACK | SA_NODEFER};
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
         sigaction(fatal[i], &crash, NULL);
@@ -289,7 +289,8 @@ static bool set_up_process(struct worker_process *worker)
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return false;
     (void)close_range(TUTTI_WORKER_END, ~0U, 0);
-    /* What an FMU starts gets none of these, and stays below this process: the daemon ends it with the worker. */
+    /* Processes started by an FMU inherit none of these descriptors, and stay below this process: the daemon ends them
+     * with the worker. */
     for (int fd = TUTTI_WORKER_SETUP; fd < TUTTI_WORKER_END; fd++)
         (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -38,7 +38,8 @@ struct tt_worker_page {
 
 enum { TUTTI_WORKER_READY = 1, TUTTI_WORKER_FAILED, TUTTI_WORKER_DONE };
 
-/* What else a worker can do with a job than to run it once: layers above this one know (apps/study/worker_nodes.h). */
+/* A different task of a worker with a job than running it once, defined by layers above this one
+ * (apps/study/worker_nodes.h). */
 struct tt_worker_role {
     bool (*is_asked_for)(const struct tutti_run_options *options);
     /* *job is made of the options, and borrowed until close; no code of an FMU runs. close follows in any case. */
@@ -54,9 +55,9 @@ int tt_worker_process_run(const struct tt_worker_role *trade);
 /* A process between the daemon and a worker. Whatever the worker's FMUs start stays below it, and it runs no code of
  * theirs: so it can end all that also when the daemon is killed, which the worker itself does not survive. */
 
-/* Before there are threads, in the process that the daemon has started, which becomes the keeper: goes on in a child. The keeper
- * hands SIGQUIT on, ends as the child ends, after all processes that it started, and kills it if the daemon ends. Without a process to be
- * had there is none. */
+/* Called before there are threads, in the process started by the daemon, which becomes the keeper: returns in a child.
+ * The keeper forwards SIGQUIT, ends as the child ends, after all processes that the child started, and kills the child
+ * if the daemon ends. If no process can be created, there is no keeper. */
 void tt_worker_process_fork_supervised(void);
 
 /* Bytes of memory that a process and all that it has started use, resident and swapped out; what they share is counted for each.
