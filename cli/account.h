@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* account.h - what the file of --stats says of a run besides its numbers: how it ended, where and when it ran, with which libraries
+/* account.h - the parts of the --stats file besides statistics: how the run ended, where and when it ran, its libraries
  * and files. */
 #ifndef TUTTI_CLI_ACCOUNT_H
 #define TUTTI_CLI_ACCOUNT_H
@@ -13,7 +13,7 @@ struct account {
     const struct tutti_run_options *options;
     time_t began;
     bool knows_files; /* those that it reads */
-    json_t *files;    /* in the order in which they are told */
+    json_t *files;    /* in the order in which they are reported */
 };
 
 /* Begins now; `options` are borrowed. account_fini follows in any case. */
@@ -24,7 +24,7 @@ void account_add_used(void *context, const struct tutti_used_file *file);
 
 /* How a run ended: "completed", "interrupted" or "failed". */
 const char *account_status(enum tutti_err err);
-/* A file that the run wrote; `path` is where it lies. One that is older than the run is none of its own. */
+/* Adds a file that the run wrote; `path` is its location. A file older than the run is ignored. */
 void account_add_written(struct account *account, const char *role, const char *name, const char *path);
 /* All of it; `error` is NULL of a run that was completed. NULL: memory is out. */
 json_t *account_json(struct account *account, const char *status, const char *error);

@@ -263,7 +263,7 @@ static enum tutti_err tell(void *context, const struct tt_analysis *analysis,
     return TUTTI_OK;
 }
 
-/* False after a message. What is no number of ranks, the library says. */
+/* False after a message. The library reports an invalid number of ranks. */
 static bool read_ranks(const struct arguments *arguments, int *ranks)
 {
     bool given = false;

@@ -19,7 +19,7 @@ static void print_finding(void *context, const struct tt_check_finding *finding)
     fprintf(output_standard(), "%s\n", finding->text);
 }
 
-/* What is good to know, and nothing wrong. */
+/* Prints a note, which is not a fault. */
 static void print_note(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
     (void)context;

@@ -138,7 +138,7 @@ static int report(struct tutti_estimation *estimation, const struct run_options 
     return summary.converged && !err ? EXIT_DONE : EXIT_FAILED;
 }
 
-/* The picture is made of files; in the process that goes on (signals_in_run), which removes the folder. */
+/* Files for the picture, made in the process that continues (signals_in_run), which removes the folder. */
 static enum tutti_err make_place_for_fit(struct tutti_run_options *options, struct tt_tempdir **folder)
 {
     char path[4096];

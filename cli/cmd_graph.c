@@ -40,7 +40,7 @@ static bool write_file(const char *output, const char *text)
     return good;
 }
 
-/* The log: the rest of a system with errors is drawn, but that is a failure. `context` counts them. */
+/* The log: the valid part of a faulty system is drawn, but the command fails. `context` counts the errors. */
 static void count_errors(void *context, enum tutti_log_level level, const char *origin, const char *text)
 {
     unsigned *errors = context;

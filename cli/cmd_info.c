@@ -161,7 +161,7 @@ static void print_capabilities(const struct tt_description *desc)
         printf("  %-30s%g\n", "internal step", cs->fixed_step);
 }
 
-/* What Tutti makes up for is said, too. */
+/* Also prints capabilities that Tutti emulates. */
 static void print_exchange(const struct tt_description *desc)
 {
     const struct tt_interface *me = &desc->interfaces[TUTTI_ME];
@@ -238,7 +238,7 @@ static void print_timing(const char *word, double decimal, uint64_t counter, uin
         printf(", %s %s", word, NUMBER(decimal));
 }
 
-/* What makes a clock tick: " {constant, interval 1/100, priority 1}". */
+/* The properties of a clock: " {constant, interval 1/100, priority 1}". */
 static void print_clock(const struct tt_clock *clock)
 {
     bool told = clock->interval > 0 || (clock->interval_counter > 0 && clock->resolution > 0);

@@ -93,7 +93,7 @@ static bool read_confine(const struct arguments *arguments, enum tt_confine *how
     return true;
 }
 
-/* False: one of them is wrong, which was said. */
+/* False after a message about a wrong limit. */
 static bool read_limits(const struct arguments *arguments, struct tt_node_options *options)
 {
     return read_confine(arguments, &options->rules.how) && read_size(arguments, "--cache-size", &options->cache_size) &&
@@ -108,7 +108,7 @@ struct telling {
     enum tutti_log_level level;
 };
 
-/* What the node tells, as a line. */
+/* Prints an event of the node as a line. */
 static void tell(void *context, const struct tt_node_event *event)
 {
     const struct telling *telling = context;

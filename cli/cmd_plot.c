@@ -14,7 +14,7 @@
 #include "apps/plot/picture.h"
 #include "told_options.h"
 
-/* "svg" of "a.svg"; "" if there is none. */
+/* Returns "svg" for "a.svg"; "" without an extension. */
 static const char *form_of(const char *path)
 {
     const char *dot = strrchr(path, '.');

@@ -15,7 +15,7 @@
 #include "rti_status.h"
 #include "service.h"
 
-/* What it was told to be. */
+/* The options of the RTI. */
 struct wishes {
     struct tt_fedpro_server_options server;
     struct tt_fedpro_service_options service;
@@ -77,7 +77,7 @@ static bool read_key(const struct arguments *arguments, struct wishes *wishes)
     return good && wishes->key[0] && !open_to_others;
 }
 
-/* False: something of it is wrong, which was said. `log` of the options points into `wishes`. */
+/* False after a message. `log` of the options points into `wishes`. */
 static bool read_wishes(const struct arguments *arguments, struct wishes *wishes)
 {
     bool json = false;
@@ -124,7 +124,7 @@ static enum tutti_err read_certificates(const struct arguments *arguments, struc
     return TUTTI_OK;
 }
 
-/* Files that cannot be used are told at the beginning, not when a federate names them. */
+/* Reports unusable files at the start, not when a federate names them. */
 static enum tutti_err try_modules(const struct tt_module_files *shelf)
 {
     for (size_t i = 0; i < shelf->count; i++) {

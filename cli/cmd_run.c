@@ -19,7 +19,7 @@
 #include "stats.h"
 #include "summary.h"
 
-/* One of several processes of a run, of which another one tells how it went. */
+/* One of several processes of a run, a different one of which reports the outcome. */
 static int follow(struct run_options *run)
 {
     launcher_unmute(); /* what FMUs print is to be seen */
@@ -33,7 +33,7 @@ static int follow(struct run_options *run)
     return run_exit_status(err);
 }
 
-/* The option whose file --stats would destroy; NULL: none. */
+/* Returns the option whose file --stats would overwrite; NULL if there is none. */
 static const char *file_of_stats(const struct tutti_run_options *options, const char *stats)
 {
     bool standard = stats && strcmp(stats, "-") == 0 && strcmp(options->output, "-") == 0;
@@ -48,7 +48,7 @@ static const char *file_of_stats(const struct tutti_run_options *options, const 
     return read ? read : tt_fs_is_same_file(stats, options->step_log) ? "--step-log" : NULL;
 }
 
-/* What is told at the end of a run. */
+/* The data for the messages at the end of a run. */
 struct ending {
     const struct run_options *run;
     struct account account;
@@ -109,7 +109,7 @@ static void tell(void *context, enum tutti_err err, const struct tutti_run_stats
         signals_all_told(ending->status);
 }
 
-/* The process that FMUs ran in has ended, and could not tell. */
+/* The process of the FMUs has ended without reporting the outcome. */
 static void tell_loss(void *context, bool interrupted, const char *how)
 {
     struct ending *ending = context;

@@ -12,7 +12,7 @@
 #include "run_options.h"
 #include "signals.h"
 
-/* Runs that were not good, of which the first few are named. */
+/* Lists failed runs, the first few by name. */
 static void tell_failures(const struct tutti_sweep *sweep)
 {
     enum { MOST = 5 };
@@ -46,7 +46,7 @@ static void tell(const struct tutti_sweep *sweep, const struct tutti_run_options
         fprintf(stderr, "%-10s %s\n", "result", options->output);
 }
 
-/* One of several processes of mpiexec, of which the first one tells how it went. */
+/* One of several processes of mpiexec, the first of which reports the outcome. */
 static int follow(struct run_options *run)
 {
     struct tutti_sweep *sweep = NULL;

@@ -17,7 +17,7 @@
 #include "page.h"
 #include "service.h"
 
-/* What the plan borrows. */
+/* Data that the plan borrows. */
 struct wishes {
     struct tt_web_server_plan plan;
     char *folder, *file, *certificate, *key, *program;
@@ -102,7 +102,8 @@ static enum tutti_err read_wishes(const struct arguments *arguments, struct wish
 
 /* ---- the browser ---- */
 
-/* A file that leads there, for this user alone: all users can see with which arguments a browser is started. NULL: there is no place for it. */
+/* Writes a file that redirects to the URL, for this user alone: the arguments of a browser are visible to all users.
+ * NULL: it cannot be written. */
 static char *write_door(const char *url)
 {
     struct tt_text path = {0}, text = {0};
@@ -117,7 +118,7 @@ static char *write_door(const char *url)
     return written ? path.text : NULL;
 }
 
-/* Where there is none, people have the address. */
+/* Without a browser, users open the printed address. */
 static void open_browser(const char *door)
 {
     char *const command[] = {(char *)"xdg-open", (char *)door, NULL};

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* A table says what there is, and reads best as one. */
+/* The table reads best with one entry per line. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 /* clang-format off */
 
@@ -48,7 +48,7 @@ static const struct option check_options[] = {
                     {"lines", "a line for every tenth of it"}, {"none", NULL}), \
      .otherwise = "auto"}
 
-/* What says how models are computed, and how they are coupled. */
+/* The options that define how models are computed and coupled. */
 #define MODEL_OPTIONS \
     HEADING("Model"), OPTIONS_OF(MODEL), HEADING("Times"), OPTIONS_OF(TIMES), HEADING("Accuracy and solvers"), OPTIONS_OF(ACCURACY)
 #define SYSTEM_OPTIONS MODEL_OPTIONS, HEADING("How coupled units are stepped"), OPTIONS_OF(COUPLING)

@@ -103,7 +103,7 @@ static double range_of(const struct tutti_recording *recording, size_t column)
     return most > least ? most - least : fmax(fabs(most), 1e-300);
 }
 
-/* The largest difference at points that both have, as a part of the range of each variable; NaN: there is nothing to compare. */
+/* Returns the largest difference at common points, relative to the range of each variable; NaN: nothing to compare. */
 static double error_of(const struct tutti_recording *recording, const struct tutti_recording *reference)
 {
     size_t columns = tutti_recording_column_count(recording);

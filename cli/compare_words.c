@@ -11,7 +11,7 @@
 enum { COLUMNS = 7, NAMES_MOST = 5 };
 
 struct line {
-    char *cells[COLUMNS]; /* the first on the heap, the others in `numbers` */
+    char *cells[COLUMNS]; /* the first cell is on the heap, the others are in `numbers` */
     char numbers[COLUMNS - 1][32];
     bool agrees;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* completion.h - scripts that teach shells to complete the command line, made from the table of commands.
  *
- * Each prints a script on standard output. What a shell needs to know is written into it: it does not call tutti. */
+ * Each prints a script on standard output. The script contains all data: it does not call tutti. */
 #ifndef TUTTI_CLI_COMPLETION_H
 #define TUTTI_CLI_COMPLETION_H
 
@@ -13,7 +13,7 @@ void completion_bash(void);
 void completion_zsh(void);
 void completion_fish(void);
 
-/* Is it an option that people may give? */
+/* Returns true for public options. */
 static inline bool completion_shows(const struct option *option)
 {
     return !option->heading && option->help;
@@ -31,7 +31,7 @@ static inline size_t completion_brief(const char *help)
     return length;
 }
 
-/* Does the operand of a command name another command? */
+/* Returns true if the operand of a command names a command. */
 static inline bool completion_takes_command(const struct command *command)
 {
     return command->operands[0] == '[' && command->operands[1] == 'C';

@@ -4,8 +4,8 @@
 
 #include "completion.h"
 
-/* What follows is the same for all commands; the tables before it set, for a command, `options` (all names), and for an
- * option `words` or `files`. Bash takes words apart at '=', so that a value may be the second word after its option. */
+/* The part that is common to all commands; the tables before it set, for a command, `options` (all names), and for an
+ * option `words` or `files`. Bash splits words at '=', so that a value may be the second word after its option. */
 static const char body[] =
     "_tutti() {\n"
     "    local current=${COMP_WORDS[COMP_CWORD]} option='' command='' options='' words='' files='' takes='' ending i\n"

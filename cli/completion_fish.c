@@ -4,7 +4,7 @@
 
 #include "completion.h"
 
-/* In single quotes, where fish knows \' and \\. */
+/* Prints in single quotes, where fish supports \' and \\. */
 static void print_quoted(const char *text, size_t length)
 {
     putchar('\'');

@@ -174,7 +174,7 @@ void console_progress_lines(void *context, const struct tutti_progress *progress
 {
     static int told;
     double done = (progress->time - progress->start) / (progress->stop - progress->start);
-    int tenths = done > 0 && done < 1 ? (int)(10 * done + 1e-9) : 0; /* the end tells itself */
+    int tenths = done > 0 && done < 1 ? (int)(10 * done + 1e-9) : 0; /* the final message reports the end */
     double all = done > 0 ? progress->elapsed / done : 0;
     if (tenths <= told || all < *(const double *)context)
         return;

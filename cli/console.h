@@ -10,13 +10,13 @@
 
 struct arguments;
 
-/* What --log asks for; false after a message if that is no way to log. */
+/* Reads --log; false after a message if its value is invalid. */
 bool console_wants_json(const struct arguments *arguments, bool *json);
-/* A run in logs: the first digits of its id, enough to tell it from others. */
+/* Identifies a run in logs: the first digits of its id, enough to distinguish it. */
 enum { CONSOLE_RUN_TEXT = 17 };
 void console_show_run(const uint8_t id[TUTTI_RUN_ID_SIZE], char text[CONSOLE_RUN_TEXT]);
 
-/* Lines are JSON objects from now on (--log json), each with `run` (a text; NULL: without). Before there are threads. */
+/* Switches lines to JSON objects (--log json), each with `run` (a text; NULL: without). Before there are threads. */
 void console_use_json(const char *run);
 bool console_is_json(void);
 /* A line as JSON: time, level, run, the fields (taken; NULL: none) and the message. */
@@ -26,9 +26,9 @@ void console_log(void *context, enum tutti_log_level level, const char *origin, 
 /* "tutti: error: MESSAGE", or the same as JSON. */
 void console_error(const char *message);
 
-/* Is there a person watching stderr? */
+/* Returns true if stderr is a terminal. */
 bool console_is_terminal(void);
-/* May what is written to `fd` have colours? It is a terminal that has them, and NO_COLOR is not set. */
+/* Returns true if output to `fd` may have colours: it is a terminal with colours, and NO_COLOR is not set. */
 bool console_has_colours(int fd);
 /* Columns of the terminal that `fd` is; 80 if it is none. */
 int console_width(int fd);

@@ -28,8 +28,8 @@ static uint32_t decode(const char *text, size_t length)
     return character;
 }
 
-/* What Unicode says of the blocks that names are written in (UAX #11, general category Mn). wcwidth() would ask the locale,
- * which the command leaves alone. */
+/* The widths of the Unicode blocks used for names (UAX #11, general category Mn). wcwidth() depends on the locale,
+ * which the command does not set. */
 static int columns_of(uint32_t character)
 {
     static const struct {
@@ -47,7 +47,7 @@ static int columns_of(uint32_t character)
     return 1;
 }
 
-/* Of at most `bytes` of the text, what fits; *used says how many columns it takes. */
+/* Returns the part of at most `bytes` of the text that fits; *used is its number of columns. */
 static size_t fit(const char *text, size_t bytes, int columns, int *used)
 {
     size_t at = 0;

@@ -10,7 +10,7 @@ enum display_tint { DISPLAY_PLAIN, DISPLAY_BOLD, DISPLAY_WARNING };
 
 struct display {
     FILE *file;
-    int width;   /* columns; INT_MAX if it is no terminal: readers of a pipe want lines */
+    int width;   /* columns; INT_MAX if it is not a terminal: readers of a pipe expect whole lines */
     bool colour; /* a terminal, unless NO_COLOR or TERM=dumb forbids */
 };
 
@@ -18,10 +18,10 @@ struct display display_of(FILE *file);
 
 /* Columns that valid UTF-8 takes: 0 for accents that join a letter, 2 for wide letters of East Asia and pictures. */
 int display_columns(const char *text);
-/* Bytes of the longest beginning of the text that fits into so many columns. */
+/* Returns the length of the longest prefix that fits into `columns` columns. */
 size_t display_fit(const char *text, int columns);
 
-/* What is printed in between has this tint. */
+/* Text printed between the two calls has this tint. */
 void display_start(const struct display *display, enum display_tint tint);
 void display_end(const struct display *display, enum display_tint tint);
 /* "label        text", broken at blanks where the terminal ends, the following lines indented to where the text began. */

@@ -23,8 +23,8 @@
 
 enum { SIGNALLED = 128 };
 
-/* In memory of guard, child and heir; NULL: there is no guard. Code of FMUs can write to it: numbers of processes are not in it, flags are
- * random numbers of this run, and the guard bounds whatever else it reads there. */
+/* In memory of guard, child and heir; NULL: no guard. Code of FMUs can write to it: process IDs are not stored in it,
+ * flags are random numbers of this run, and the guard bounds all other values that it reads. */
 static struct shared {
     struct heir_page inheritance;
     _Atomic uint64_t announced, told; /* `yes`: so it is */
@@ -37,8 +37,8 @@ static struct {
     void *context;
 } loss;
 static pid_t guard;
-static pid_t child, heir;      /* in the guard; 0: there is none */
-static int will[2] = {-1, -1}; /* a pipe: by it the child tells who its heir is, before there are FMUs */
+static pid_t child, heir;      /* in the guard; 0: none */
+static int will[2] = {-1, -1}; /* a pipe: the child sends the ID of its heir, before FMUs are loaded */
 
 void guard_announce_end(void)
 {
@@ -111,12 +111,12 @@ static bool has_child_ended(int *status)
     hear_of_heir();
     for (pid_t ended; (ended = waitpid(-1, &how, WNOHANG)) > 0;) {
         if (ended == child) {
-            hear_of_heir(); /* it may have told right before its end */
+            hear_of_heir(); /* it may have sent it right before its end */
             *status = how;
             return true;
         }
         if (ended == heir)
-            heir = -1; /* it is no more */
+            heir = -1; /* it has ended */
     }
     return false;
 }
@@ -133,7 +133,7 @@ static int await_child(const sigset_t *awaited)
     return status;
 }
 
-/* True: it has told how the child ended, and what is lost. */
+/* True: the heir has reported how the child ended, and what is lost. */
 static bool let_heir_settle(int status)
 {
     enum { PATIENCE = 2000 }; /* naps; it may wait for ever for a lock that the child took with it */
@@ -168,7 +168,7 @@ static _Noreturn void die_by(int number)
     _exit(SIGNALLED + number);
 }
 
-/* Child or heir said on stderr why it ended, or nothing. */
+/* Child or heir has written the reason of its end to stderr, or nothing. */
 static void tell_noted(int status)
 {
     static const char lead[] = "tutti: error: ";
@@ -254,10 +254,10 @@ static bool is_any(void *context, pid_t pid)
     return true;
 }
 
-/* They may be about to end by themselves; then they are asked to, and then made to. */
+/* They may be about to end; otherwise they are requested to, and then killed. */
 static void end_orphans(void)
 {
-    enum { ASKED = 100, MADE = 300, GIVEN_UP = 500 }; /* after so many naps */
+    enum { ASKED = 100, MADE = 300, GIVEN_UP = 500 }; /* numbers of naps before each stage */
     for (int i = 0; i < GIVEN_UP && has_children(); i++) {
         if (i == ASKED)
             (void)tt_fmu_process_signal_orphans(SIGTERM, name_orphan, NULL);

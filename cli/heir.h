@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* heir.h - a process that shares the memory and the open files of this one, and sleeps. When this one is gone, with all its threads,
- * whatever ended it, its memory is still there: the heir can write what was recorded, and tell which FMU was called. */
+/* heir.h - a sleeping process that shares the memory and the open files of this one. When this process has ended in any
+ * way, with all its threads, the heir still has its memory: it can write the recorded rows, and report which FMU was
+ * called. */
 #ifndef TUTTI_CLI_HEIR_H
 #define TUTTI_CLI_HEIR_H
 
@@ -12,9 +13,9 @@ struct heir_page {
     _Atomic int status; /* how the process ended, as of waitpid */
 };
 
-/* Makes an heir, a child of this process's parent, for whom the page is, too. It has the parent's SIGUSR1 to wait for, and calls
- * settle(PID of this process, status) then, whose return value is its exit status: there are no other threads any more, and locks
- * that they held stay closed. It is killed when the parent ends. Returns its PID; 0: without memory or permission there is no heir. */
+/* Makes an heir, a child of this process's parent, which shares the page. It waits for the parent's SIGUSR1, then calls
+ * settle(PID of this process, status) and exits with its return value: all other threads are gone, and locks that they
+ * held stay locked. It is killed when the parent ends. Returns its PID; 0: no memory or no permission. */
 pid_t heir_leave(struct heir_page *page, int (*settle)(pid_t ended, int status));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h - what `tutti info` says in words, of FMUs and of systems. */
+/* info.h - the texts of `tutti info` about FMUs and systems. */
 #ifndef TUTTI_CLI_INFO_H
 #define TUTTI_CLI_INFO_H
 
@@ -14,12 +14,12 @@ int info_print_system(const char *path, bool variables);
 
 /* Prints text of a file: nothing in it may steer the terminal. */
 void info_put(const char *text);
-/* "WORD         TEXT"; nothing if there is no text. */
+/* Prints "WORD         TEXT"; nothing if there is no text. */
 void info_line(const char *word, const char *text);
 /* Frees a text that was printed; if memory was not enough for it, the command fails in the end. */
 void info_release(struct tt_text *text);
 void info_print_experiment(const struct tt_experiment *experiment);
-/* Its terminals, with what is in them if `members`; the layered standards that it follows. Nothing if there are none. */
+/* Prints terminals, with their content if `members`, and layered standards. Nothing if there are none. */
 void info_print_terminals(struct tt_fmu *fmu, bool members);
 void info_print_layers(struct tt_fmu *fmu);
 

@@ -88,7 +88,8 @@ static void print_component(const struct tt_component *component, int indent, co
     putchar('\n');
 }
 
-/* What a component brings that is a system in another file: the FMUs that follow and whose paths begin with its own. */
+/* Prints the content of a component that is a system in a separate file: the following FMUs whose paths begin with its
+ * own. */
 static void print_inner(const struct tt_system *system, const char *path, uint32_t *next, int indent)
 {
     size_t n = strlen(path);
@@ -135,7 +136,7 @@ static void print_elements(const struct tt_system *flat, const struct tt_ssp_ele
     }
 }
 
-/* ---- the rest ---- */
+/* ---- connectors ---- */
 
 static void print_connectors(const struct tt_ssp_element *system)
 {

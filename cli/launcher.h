@@ -7,14 +7,14 @@
 
 /* By MPICH's mpiexec, or another launcher with its process management interface (srun --mpi=pmi2). */
 bool launcher_is_mpi(void);
-/* ... and it is not the first of those processes, which tells people what there is to tell. */
+/* Returns true if it is not the first of those processes, which alone writes messages. */
 bool launcher_is_follower(void);
-/* By a launcher whose processes cannot find each other here: says so, in the first of them. */
+/* Detects a launcher whose processes cannot find each other here; the first of them reports it. */
 bool launcher_is_foreign(void);
-/* Is this the first of several tasks of Slurm's srun that know nothing of each other? Its number of tasks; 0: it is not. */
+/* Returns the number of tasks if this is the first of several independent tasks of Slurm's srun; otherwise 0. */
 int launcher_lonely_tasks(void);
 
-/* Of a follower: nothing reaches stderr any more, and does again. What is wrong with the command line, the first one says. */
+/* For a follower: suppresses stderr, and restores it. The first process reports faults of the command line. */
 void launcher_mute(void);
 void launcher_unmute(void);
 

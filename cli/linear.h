@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <tutti/linearize.h>
 
-/* How fast A is: of the eigenvalues whose real part is not 0, the time constants 1 / |Re|. */
+/* The speed of A: the time constants 1 / |Re| of the eigenvalues whose real part is not 0. */
 struct linear_speed {
-    bool known; /* there is such an eigenvalue */
+    bool known; /* such an eigenvalue exists */
     double slowest, fastest;
     double ratio; /* slowest / fastest: the stiffness */
 };
@@ -19,7 +19,7 @@ void linear_print(const struct tutti_linearization *linearization, const char *n
 
 /* False after a message. `path` may be "-" for JSON: standard output. */
 bool linear_write_json(const struct tutti_linearization *linearization, const char *fmu, const char *path);
-/* Is the library for MAT files here? False after a message. */
+/* Returns true if the library for MAT files is available; false after a message. */
 bool linear_can_write_mat(void);
 bool linear_write_mat(const struct tutti_linearization *linearization, const char *fmu, const char *path);
 

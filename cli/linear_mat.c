@@ -51,7 +51,7 @@ struct writer {
     uint32_t count;
 };
 
-/* Takes `variable`. What happens on the disk is looked at afterwards: matio does not tell. */
+/* Takes `variable`. Disk errors are detected afterwards, because matio does not report them. */
 static void put(struct writer *writer, matvar_t *variable)
 {
     writer->enough = writer->enough && variable && matio.write(writer->file, variable, MAT_COMPRESSION_NONE) == 0;

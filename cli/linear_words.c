@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a linearisation says, in words. */
+/* Prints a linearisation. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void print_matrices(const struct tutti_linearization *linearization, size
                                                  : "; the FMU does not say where zeros are\n");
 }
 
-/* Away from a point of rest the matrices still hold, but the deviation grows and shrinks about a moving point. */
+/* Away from an equilibrium the matrices still apply, but to the deviation from a moving point. */
 static void print_rest(const struct tutti_linearization *linearization)
 {
     size_t fastest = 0;
@@ -143,7 +143,7 @@ static double damping(const struct tutti_linearization *linearization, size_t i)
     return re == 0 ? 0 : -re / hypot(re, linearization->eigenvalues_im[i]); /* and never -0 */
 }
 
-/* The least damped one after `after` (SIZE_MAX: of all); SIZE_MAX if there is none. */
+/* Returns the least damped mode after `after` (SIZE_MAX: of all); SIZE_MAX if there is none. */
 static size_t next_mode(const struct tutti_linearization *linearization, size_t after)
 {
     size_t best = SIZE_MAX;

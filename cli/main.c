@@ -30,7 +30,7 @@ static int run_command(const struct command *command, int argc, char **argv)
     return status;
 }
 
-/* What other tools call it. */
+/* Names of commands in other tools. */
 static const char *translate(const char *name)
 {
     static const char *const words[][2] = {

@@ -35,7 +35,7 @@ struct host {
 struct crowd {
     struct host *hosts;
     size_t count;
-    const char *user_key; /* the public key of whoever starts */
+    const char *user_key; /* the public key of the user */
     const char *options;  /* for the nodes, quoted */
 };
 
@@ -134,7 +134,7 @@ static bool put_options(struct tt_text *text, const struct arguments *arguments)
     return true;
 }
 
-/* A node with a key of its own, until standard input ends. Its first line tells its key and its port. */
+/* Starts a node with a separate key, until standard input ends. Its first line reports its key and its port. */
 static void put_script(struct tt_text *script, const struct crowd *crowd, const struct host *host)
 {
     struct tt_text tutti = {0};
@@ -212,7 +212,7 @@ static void end_host(struct host *host)
     host->ssh = 0;
 }
 
-/* What came of it. False: its end. */
+/* Reads the output of a host. False at its end. */
 static bool hear(struct host *host)
 {
     char drop[256];
@@ -230,7 +230,7 @@ static bool hear(struct host *host)
 
 /* ---- all of them ---- */
 
-/* "HOST:PORT KEY ranks=N", from "listening PORT KEY". False: a host says something else. */
+/* Prints "HOST:PORT KEY ranks=N" from "listening PORT KEY". False if a host sends anything else. */
 static bool print_list(const struct crowd *crowd)
 {
     struct tt_text list = {0};
@@ -303,7 +303,7 @@ static int start_all(struct crowd *crowd, const volatile sig_atomic_t *ended, bo
         good = start_host(crowd, &crowd->hosts[i]);
     if (good)
         good = serve(crowd, items, ended, quiet);
-    for (size_t i = 0; i < crowd->count; i++) { /* all at once, then one after the other */
+    for (size_t i = 0; i < crowd->count; i++) { /* first all at once, then one after the other */
         if (crowd->hosts[i].in >= 0)
             close(crowd->hosts[i].in);
         crowd->hosts[i].in = -1;

@@ -7,8 +7,8 @@
 
 #include "options.h"
 
-/* Starts a node on each host of the file, prints the list of them that `tutti run --nodes` takes once all listen, and ends them
- * when *ended is not 0. Exit status; 1 if one could not be started, or ended by itself. */
+/* Starts a node on each host of the file; once all listen, prints their list for `tutti run --nodes`; ends them when
+ * *ended is not 0. Returns the exit status; 1 if one could not be started, or ended early. */
 int node_start(const struct arguments *arguments, const volatile sig_atomic_t *ended);
 
 #endif

@@ -82,7 +82,7 @@ static const struct option *find(const struct command *command, const char *text
     return NULL;
 }
 
-/* What other tools call it. The first one that the command has is meant. */
+/* Names of options in other tools; the first one that the command has is suggested. */
 static const char *translate(const struct command *command, const char *text, size_t n)
 {
     static const char *const words[][2] = {
@@ -161,7 +161,7 @@ static bool unknown_option(const struct command *command, const char *text)
     return false;
 }
 
-/* Of an option that may be given without a value: is the next argument one of its words, and so its value? */
+/* For an option with an optional value: returns true if the next argument is one of its words, and so its value. */
 static bool is_word_of(const struct option *option, const char *text)
 {
     for (const struct tutti_option_word *word = option->words; word->name; word++)
@@ -170,7 +170,7 @@ static bool is_word_of(const struct option *option, const char *text)
     return false;
 }
 
-/* One option; *index moves over its value if that is a word of its own. */
+/* Parses one option; *index skips its value if that is a separate argument. */
 static bool parse_option(struct arguments *arguments, int argc, char **argv, int *index)
 {
     const char *text = argv[*index], *equals = strchr(text, '=');

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options.h - the command line as a table: one place says what a command takes; parsing, --help, man pages and the
- * completion of shells follow from it. */
+/* options.h - the command line as a table, from which parsing, --help, man pages and shell completion are generated. */
 #ifndef TUTTI_CLI_OPTIONS_H
 #define TUTTI_CLI_OPTIONS_H
 
@@ -17,13 +16,12 @@ struct option {
     const char *alternate; /* "-o", or NULL */
     const char *argument;  /* "T", or NULL for a flag */
     const char *help;      /* NULL: not for people */
-    /* Where there is something to say: */
+    /* Optional fields: */
     const struct tutti_option_word *words; /* what it takes, ended by a NULL name; with meanings; after `help` */
     const char *otherwise;                 /* what holds if it is not given; in brackets after `words` */
-    const char *files;   /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
-    const char *heading; /* this is no option, but begins a group of them */
-    enum tt_option_group
-        group; /* this is no option, but stands for those of a run in this group that the command takes */
+    const char *files;              /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
+    const char *heading;            /* begins a group of options */
+    enum tt_option_group group;     /* stands for the options of a run in this group that the command accepts */
     const struct tt_option *of_run; /* it is this option of a run; NULL: one of the command's own */
 };
 
@@ -43,7 +41,7 @@ struct command {
     const struct tutti_option_word *words; /* the words that operands are; NULL: they are not */
     const char *failure;                   /* what exit status 1 means here; NULL: what it means mostly */
     const struct pair *paths;              /* files that people may want to know of, ended by a NULL name; NULL: none */
-    unsigned takes;                        /* TUTTI_IN_...: which options of a run */
+    unsigned takes;                        /* TUTTI_IN_...: the accepted options of a run */
 };
 
 /* All commands, ended by a NULL name. */
@@ -52,7 +50,7 @@ extern const struct command commands[];
 /* All options of a command, groups resolved, ended by a NULL name. Made once and kept; NULL: memory is out. */
 const struct option *command_options(const struct command *command);
 
-/* What was given. Values are borrowed from argv. */
+/* The given arguments. Values are borrowed from argv. */
 struct arguments {
     const struct command *command;
     const char **operands;
@@ -72,15 +70,15 @@ void arguments_free(struct arguments *arguments);
 const char *arguments_value(const struct arguments *arguments, const char *name);
 /* All values given for an option, in order; returns how many. `values` has room for given_count. */
 size_t arguments_values(const struct arguments *arguments, const char *name, const char **values);
-/* A number; false after a message if it is none. *given says whether the option was there. */
+/* Reads a number; false after a message if it is invalid. *given: the option was given. */
 bool arguments_number(const struct arguments *arguments, const char *name, bool *given, double *value);
-/* The same for a value of the option that is at hand. */
+/* Reads a number from one value of an option. */
 bool arguments_read_number(const struct arguments *arguments, const char *name, const char *text, double *value);
 
 /* For people, on standard output. */
 void help_print(const struct command *command);
 void help_print_all(void);
-/* What an option does, with the words that it takes; on the heap, NULL for want of memory. */
+/* Returns the description of an option with its words, on the heap; NULL if memory is out. */
 char *help_of_option(const struct option *option);
 /* The manual page in roff, of a command or (NULL) of all of them, on standard output. */
 void man_print(const struct command *command);

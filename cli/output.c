@@ -24,7 +24,7 @@ bool output_can_be_written(const char *path)
 {
     struct stat st;
     bool there = stat(path, &st) == 0;
-    if (there && S_ISFIFO(st.st_mode)) /* whose reader would take the first close for the end */
+    if (there && S_ISFIFO(st.st_mode)) /* its reader would treat the first close as the end */
         return true;
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (fd < 0) {

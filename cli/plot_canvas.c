@@ -24,7 +24,7 @@ static int place(double share, int count)
     return !(share > 0) ? 0 : share >= 1 ? count - 1 : (int)(share * count);
 }
 
-/* x and y are in dots, or in cells where there are none; y downwards. */
+/* x and y are in dots, or in cells without dots; y points down. */
 static void put(struct plot_canvas *canvas, const struct plot_pen *pen, int x, int y)
 {
     static const unsigned char bits[DOT_ROWS][DOT_COLUMNS] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};

@@ -20,10 +20,10 @@ struct plot_canvas {
     struct plot_cell *cells;
 };
 
-/* What a line is drawn with. */
+/* The style of a line. */
 struct plot_pen {
     unsigned char colour;
-    const char *sign; /* where there are no dots */
+    const char *sign; /* used without dots */
     int on, off;      /* of dashes, in steps along the line; off 0: a whole line */
 };
 
@@ -38,7 +38,7 @@ void plot_canvas_sign(struct plot_canvas *canvas, const double at[2], const char
 /* One row, without spaces at its end and without a line feed. */
 void plot_canvas_print(const struct plot_canvas *canvas, int row, FILE *out);
 
-/* What is printed between a call with a colour and one with 0 has this colour. */
+/* Text printed between a call with a colour and one with 0 has this colour. */
 void plot_print_colour(FILE *out, unsigned char colour);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Panels made of characters, one below the other: dots of Braille where the terminal has colours that tell curves apart, else
- * a symbol for each curve. */
+/* Panels made of characters, one below the other: Braille dots if the terminal's colours can distinguish the curves,
+ * otherwise a symbol for each curve. */
 #include "plot_characters.h"
 
 #include <stdlib.h>
@@ -211,7 +211,7 @@ static void print_sample(const struct drawing *drawing, const struct tt_plot_cur
         plot_print_colour(drawing->out, 0);
 }
 
-/* Name and legend, on as many lines as they need; with `dry` it only counts them. */
+/* Prints name and legend, on the lines they need; with `dry` it only counts these. */
 static int print_heading(const struct drawing *drawing, bool dry)
 {
     const struct tt_plot_panel *panel = drawing->panel;

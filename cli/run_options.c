@@ -30,7 +30,7 @@ static bool read_level(const struct arguments *arguments, enum tutti_log_level *
     return !name;
 }
 
-/* "--log HOW". False: it is no way, which was said. */
+/* Reads "--log HOW". False after a message if it is invalid. */
 static bool read_log(const struct arguments *arguments, struct tutti_run_options *options)
 {
     uint8_t id[TUTTI_RUN_ID_SIZE];
@@ -49,7 +49,7 @@ static bool read_log(const struct arguments *arguments, struct tutti_run_options
 
 enum { WORTH_LINES = 60 }; /* seconds */
 
-/* "--progress HOW". False: it is no way, which was said. */
+/* Reads "--progress HOW". False after a message if it is invalid. */
 static bool read_progress(const struct arguments *arguments, struct run_options *run)
 {
     const char *how = arguments_value(arguments, "--progress");
@@ -143,7 +143,7 @@ int run_exit_status(enum tutti_err err)
     switch (err) {
     case TUTTI_OK: return EXIT_DONE;
     case TUTTI_ERR_ARGUMENT: return EXIT_USAGE;
-    /* Without a signal it was no person: code of an FMU can write into the memory that ranks share. */
+    /* Without a signal it was not the user: code of an FMU can write into the memory that ranks share. */
     case TUTTI_ERR_INTERRUPTED: return signals_received ? 128 + (int)signals_received : EXIT_FAILED;
     default: return EXIT_FAILED;
     }

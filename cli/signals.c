@@ -29,7 +29,7 @@ static bool in_fmus;              /* code of FMUs may be running */
 static bool records;              /* the run has rows */
 static pid_t process; /* the one that signals_install was called in: code of an FMU may fork it, and so do we */
 static volatile int told_status = -1; /* signals_all_told */
-static atomic_bool ending;            /* what is said now is why the process ends */
+static atomic_bool ending;            /* the present message is the reason why the process ends */
 
 static void say(const char *text)
 {
@@ -60,14 +60,14 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 enum { STOPS = sizeof stops / sizeof *stops, FAULTS = sizeof faults / sizeof *faults };
 static bool handled[STOPS]; /* not those that are ignored on purpose (nohup) */
 
-/* A thread that no code of an FMU runs in. FMUs may block signals in the first one, or handle them in their own way: this one takes
- * them then, and ends the process if the first thread cannot. */
+/* A thread that runs no code of FMUs. FMUs may block signals in the first thread, or install handlers: then this thread
+ * receives them, and ends the process if the first thread cannot. */
 static struct {
     _Atomic pid_t process, thread; /* a process that was forked has none */
     _Atomic int pressed;           /* the signal that asked for the end once more */
 } watcher;
 
-static double timeout; /* of the run whose FMUs run here; 0: there is none. Set before there is a watcher */
+static double timeout; /* of the run whose FMUs run here; 0: none. Set before the watcher starts */
 
 /* A call of a thread, as it was seen last. */
 struct seen_call {
@@ -80,7 +80,7 @@ static bool has_watcher(void)
     return atomic_load(&watcher.process) == getpid();
 }
 
-/* What holds of a run; other commands have nothing to keep. */
+/* The text about saved results of a run; other commands have none. */
 static const char *kept(void)
 {
     return in_run && records ? "; everything recorded so far is kept" : "";
@@ -110,8 +110,8 @@ static bool is_in_fmu(void)
     return tt_instance_describe_call(where, sizeof where) > 0;
 }
 
-/* A signal for the process comes to any thread that does not block it: one of an FMU, or of a library. Only the first thread knows
- * which FMU it is in. */
+/* A signal for the process is delivered to any thread that does not block it, possibly one of an FMU or a library. Only
+ * the first thread can identify its FMU. */
 static void heed(int number)
 {
     pid_t self = gettid(), first = getpid();
@@ -177,7 +177,7 @@ static bool is_one_call(const struct tt_shown_call *a, const struct tt_shown_cal
     return a->instance && a->instance == b->instance && a->calls == b->calls && a->call == b->call && same_time;
 }
 
-/* Which calls are those that were seen before? */
+/* Compares the calls with those seen before. */
 static void look_for_hangs(struct seen_call *seen)
 {
     double now = tt_wall_clock_now();
@@ -204,13 +204,13 @@ static void *watch(void *unused)
     for (double pressed_at = INFINITY;;) {
         (void)nanosleep(&moment, NULL); /* a signal cuts it short */
         if (in_run)
-            handle_stops(); /* an FMU may have put handlers of its own there */
+            handle_stops(); /* an FMU may have installed handlers */
         if (in_run && timeout > 0)
             look_for_hangs(seen);
         if (!atomic_load(&watcher.pressed))
             continue;
         pressed_at = fmin(pressed_at, tt_wall_clock_now());
-        if (tt_wall_clock_now() - pressed_at > 0.2) /* time for the first thread, which can tell more */
+        if (tt_wall_clock_now() - pressed_at > 0.2) /* gives the first thread time, since it can report more */
             stop_at_once(atomic_load(&watcher.pressed));
     }
     return unused;
@@ -250,8 +250,8 @@ static const char *name_of(int number)
     }
 }
 
-/* An FMU was freed, and results are written: the process goes on to tell how the run went. If it cannot, because the FMU
- * held what others wait for, it ends. */
+/* An FMU was freed, and results are written: the process continues in order to report the outcome. If it cannot,
+ * because the FMU held a lock, it ends. */
 static void survive(void)
 {
     enum { LAST_SECONDS = 10 };
@@ -292,7 +292,7 @@ static void die_of(int number)
     raise(number); /* comes when the handler returns */
 }
 
-/* "; the instruction is in libm.so.6", where that is not said yet. */
+/* Appends "; the instruction is in libm.so.6", unless the message has it already. */
 static void say_instruction(const struct tt_crash_origin *blame)
 {
     if (blame->whose == TUTTI_WHOSE_LIBRARY) {
@@ -395,7 +395,7 @@ void signals_all_told(int status)
     told_status = status;
 }
 
-/* Code of an FMU called pthread_exit() in the first thread: nothing goes on without it. */
+/* Code of an FMU called pthread_exit() in the first thread, without which the process cannot continue. */
 static void on_thread_exit(void *unused)
 {
     (void)unused;
@@ -499,7 +499,7 @@ static void install_exit(void)
 void signals_install(void)
 {
     process = getpid();
-    /* A crash may be a stack overflow: the handler needs a stack of its own. */
+    /* A crash may be a stack overflow: the handler needs a separate stack. */
     static char stack_memory[64 * 1024];
     stack_t stack = {.ss_sp = stack_memory, .ss_size = sizeof stack_memory};
     sigaltstack(&stack, NULL);
@@ -511,7 +511,7 @@ void signals_install(void)
     handle_stops();
 
     struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigaction(SIGPIPE, &ignore, NULL); /* `tutti run -o - | head`: the write fails and says so */
+    sigaction(SIGPIPE, &ignore, NULL); /* `tutti run -o - | head`: the failed write is reported */
     sigaction(SIGXFSZ, &ignore, NULL);
 
     install_crash();

@@ -18,12 +18,12 @@ void signals_install(void);
  * message and exit status 1, and processes that it has left behind are ended. Goes on in another process (guard.h). */
 void signals_enter_fmus(void);
 void signals_leave_fmus(void);
-/* The same, for what is ended by the first signal only at a point where it can go on (tutti_run_options.interrupt). */
+/* As signals_install, for work that the first signal ends only at a safe point (tutti_run_options.interrupt). */
 void signals_in_run(bool running);
 /* tutti_run, between them. */
 enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats);
-/* In a run: everything is told, and only FMUs are still to be freed; if one of them crashes then, the process ends with a warning
- * and this exit status. -1: not so. */
+/* In a run: all messages are written, and only FMUs are still to be freed; if one of them crashes then, the process
+ * ends with a warning and this exit status. -1: off. */
 void signals_all_told(int status);
 /* Says nothing when the run is ended: another process does. */
 void signals_keep_quiet(void);

@@ -51,7 +51,7 @@ static json_t *units_json(const struct tutti_run_stats *stats)
     return list;
 }
 
-/* Adds the numbers to what the account says. */
+/* Adds the numbers to the account. */
 static void add_all(json_t *json, const struct tutti_run_stats *stats)
 {
     char order[16];

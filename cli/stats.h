@@ -9,7 +9,8 @@
 /* Writes the account of a run (account.h; taken; NULL: memory is out) with its statistics (NULL: it did not come to any) as JSON
  * to `path` ("-": stdout); false after a message. */
 bool stats_write(json_t *account, const struct tutti_run_stats *stats, const char *path);
-/* May --stats write there? Not over a file that holds something else than JSON: it may be an FMU that a system refers to. */
+/* Returns true if --stats may write there: not over a file with content other than JSON, which may be an FMU of a
+ * system. */
 bool stats_may_replace(const char *path);
 
 #endif

@@ -119,7 +119,7 @@ static void say_choices(const struct display *display, const struct tutti_run_st
     unsigned long evaluations = 0;
     for (size_t i = 0; i < stats->unit_count; i++)
         evaluations += stats->units[i].init_evaluations;
-    if (stats->coupling_reason) /* which says so if --correct belongs to the choice */
+    if (stats->coupling_reason) /* this also explains --correct if it is part of the choice */
         say(display, "coupling", DISPLAY_PLAIN, "%s: %s", stats->coupling, stats->coupling_reason);
     else
         say(display, "coupling", DISPLAY_PLAIN, "%s%s%s%s: %s", stats->coupling, stats->correct ? " --correct" : "",
@@ -137,7 +137,7 @@ static void say_choices(const struct display *display, const struct tutti_run_st
         say(display, "start", DISPLAY_PLAIN, "%lu evaluations, no loops", evaluations);
 }
 
-/* What went wrong, or cost more than it looks, is only told where it happened. */
+/* Problems and hidden costs are printed only if they occurred. */
 static void say_steps(const struct display *display, const struct tutti_run_stats *stats)
 {
     struct short_text size = {""}, iterations = {""}, restless = {""}, forced = {""};
@@ -220,7 +220,7 @@ static void say_shares(const struct display *display, const struct tutti_run_sta
         dear ? "; states are saved to locate events: --events none does without" : "");
 }
 
-/* What it takes that FMUs are taken back by forking. */
+/* Prints the cost of rolling FMUs back by forking. */
 static void say_forks(const struct display *display, const struct tutti_run_stats *stats)
 {
     unsigned long units = 0, points = 0, rollbacks = 0;

@@ -8,8 +8,8 @@
 #include "sim/stats.h"
 #include "display.h"
 
-/* `files` is what was run; `output` the result file as it was named, NULL if there is none, and `output_path` where it
- * lies even if an FMU has changed the folder that the process is in. */
+/* `files` are the run's files; `output` is the result file as it was named, NULL if there is none, and `output_path`
+ * its location, even if an FMU has changed the working folder. */
 struct summary {
     const struct tutti_run_stats *stats;
     const char *const *files;
@@ -20,7 +20,7 @@ struct summary {
 
 void summary_print(const struct summary *summary);
 
-/* The table of units: those that took most time, if there are many, and the sum of the rest and of all. */
+/* Prints the table of units: those with the most time, if there are many, and the sums of the rest and of all. */
 void summary_table(const struct display *display, const struct tutti_run_stats *stats);
 
 #endif

@@ -38,7 +38,7 @@ static const struct column {
 enum { COLUMN_COUNT = sizeof columns / sizeof *columns };
 
 struct line {
-    struct tt_unit_stats unit; /* a copy, whose texts are borrowed; failures of its solver are in one sum */
+    struct tt_unit_stats unit; /* a copy, whose texts are borrowed; failures of its solver are one sum */
     char name[100];
     bool sum;
 };
@@ -75,7 +75,7 @@ static struct cell show_share(const struct table *table, const struct line *line
     return cell;
 }
 
-/* What stands in a column; "" where there is nothing to say. */
+/* Returns the content of a column; "" if it is empty. */
 static struct cell show(const struct table *table, const struct line *line, size_t c)
 {
     const struct tt_unit_stats *unit = &line->unit;
@@ -129,7 +129,7 @@ static struct line *add_line(struct table *table, const char *name, const struct
     return line;
 }
 
-/* In the order of the system; of many units, those that took most time, and the others in one line. */
+/* In the order of the system; of many units, those with the most time, and the rest in one line. */
 static void fill(struct table *table, const struct tt_unit_stats **order)
 {
     const struct tutti_run_stats *stats = table->stats;

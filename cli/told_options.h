@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* told_options.h - options of a command that are the library's to read (<tutti/tell.h>). */
+/* told_options.h - options of a command that the library reads (<tutti/tell.h>). */
 #ifndef TUTTI_CLI_TOLD_OPTIONS_H
 #define TUTTI_CLI_TOLD_OPTIONS_H
 

@@ -10,20 +10,21 @@
 struct watch_client {
     const char *address, *token; /* borrowed */
     int fd;                      /* to poll for input */
-    struct tt_text text;         /* that came, and is no whole event yet */
+    struct tt_text text;         /* received, but not yet a complete event */
     bool answered;               /* the head of the answer has come */
 };
 
 /* Asks for events. `columns`: patterns with ';' between; NULL: all. IO, LOST, with what to do. */
 TUTTI_CHECKED enum tutti_err watch_connect(struct watch_client *client, const char *address, const char *token,
                                            const char *columns);
-/* Takes in what has come; waits for something if there is nothing. *over: that was all. FORMAT, LOST. */
+/* Receives data; waits if there is none. *over: end of the stream. FORMAT, LOST. */
 TUTTI_CHECKED enum tutti_err watch_receive(struct watch_client *client, bool *over);
-/* The next whole event: its kind is good until the next call, *data (one object) is the caller's; false: there is none. */
+/* Returns the next complete event: its kind is valid until the next call, *data (one object) belongs to the caller;
+ * false if there is none. */
 bool watch_next(struct watch_client *client, const char **kind, json_t **data);
 void watch_disconnect(struct watch_client *client);
 
-/* A JSON object, over a connection of its own. ARGUMENT, with what the run says to it; IO, LOST. */
+/* Sends a JSON object over a separate connection. ARGUMENT, with the run's answer; IO, LOST. */
 TUTTI_CHECKED enum tutti_err watch_order(const struct watch_client *client, const char *order);
 
 #endif

@@ -13,7 +13,7 @@
 #include "console.h"
 #include "display.h"
 
-/* ---- what events tell ---- */
+/* ---- handling of events ---- */
 
 /* Names and messages come from files of others, and go to a terminal. */
 static void keep(char **text, const json_t *value)
@@ -143,7 +143,7 @@ static int rows_of_terminal(void)
 
 void watch_screen_draw(struct watch_screen *screen)
 {
-    enum { OTHERS = 5 }; /* lines that are no columns */
+    enum { OTHERS = 5 }; /* lines other than columns */
     int width = console_width(STDOUT_FILENO), room = rows_of_terminal() - OTHERS, names = 8;
     size_t shown = screen->column_count < (size_t)room ? screen->column_count : (size_t)(room > 0 ? room : 0);
     for (size_t c = 0; c < shown; c++)

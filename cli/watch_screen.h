@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* watch_screen.h - a run that goes on, drawn in a terminal: how far it is, and the last values with a line of how they moved. */
+/* watch_screen.h - a running simulation, drawn in a terminal: its progress, and the last values with a line of their
+ * changes. */
 #ifndef TUTTI_CLI_WATCH_SCREEN_H
 #define TUTTI_CLI_WATCH_SCREEN_H
 
@@ -26,7 +27,7 @@ struct watch_screen {
     bool over;
 };
 
-/* What an event tells is kept. */
+/* Stores the data of an event. */
 void watch_screen_take(struct watch_screen *screen, const char *kind, const json_t *data);
 /* Over what was drawn before. */
 void watch_screen_draw(struct watch_screen *screen);

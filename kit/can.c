@@ -27,7 +27,7 @@ static uint32_t get(const uint8_t **at, unsigned bytes)
 
 /* ---- sizes ---- */
 
-/* Bytes of an operation without its data; 0: there is no such code. */
+/* Returns the size of an operation without its data; 0 for an unknown code. */
 static size_t size_of(uint32_t code, uint32_t parameter)
 {
     switch (code) {
@@ -76,7 +76,7 @@ static bool is_frame_good(const struct kit_can_operation *frame)
     }
 }
 
-/* Has everything a value that the standard knows? */
+/* Returns true if all fields have values that the standard defines. */
 static bool is_good(const struct kit_can_operation *o)
 {
     switch (o->code) {
@@ -248,7 +248,8 @@ static void push(struct bits *bits, uint32_t value, unsigned width)
         bits->bit[bits->count++] = value >> width & 1;
 }
 
-/* After five equal bits there is one of the other kind, which counts for the next five. `from`: of these the ones from that bit on. */
+/* After five equal bits a complementary bit is inserted, which counts for the next five. `from`: counts only those from
+ * that bit on. */
 static unsigned count_stuff(const struct bits *bits, unsigned from)
 {
     unsigned run = 0, stuffed = 0;
@@ -347,7 +348,7 @@ unsigned kit_can_bits(const struct kit_can_operation *frame, unsigned *fast)
     return frame->code == KIT_CAN_FD_TRANSMIT ? fd_bits(frame, fast) : 0;
 }
 
-/* The bits of the arbitration in the order of the wire: of two frames the one that has a 0 where the other has a 1 goes on. */
+/* The bits of the arbitration in wire order: of two frames the one that has a 0 where its competitor has a 1 wins. */
 uint32_t kit_can_precedence(const struct kit_can_operation *frame)
 {
     uint32_t remote = frame->code == KIT_CAN_TRANSMIT && frame->remote;

@@ -73,9 +73,9 @@ struct kit_can_operation {
 
 enum kit_can_result { KIT_CAN_END, KIT_CAN_READ, KIT_CAN_MALFORMED };
 
-/* The operation at *at, which moves on to the next. Its data points into the Binary. KIT_CAN_MALFORMED: what is there is no operation, or
- * one with values that the standard does not have; *at moves on over it if its length can be believed, else to the end; `operation` is then
- * the Format Error to answer with. */
+/* Returns the operation at *at, which advances to the next. Its data points into the Binary. KIT_CAN_MALFORMED: it is
+ * not an operation, or has values that the standard does not define; *at skips it if its length is plausible, otherwise
+ * moves to the end; `operation` is then the Format Error to answer with. */
 enum kit_can_result kit_can_next(const struct kit_binary *binary, size_t *at, struct kit_can_operation *operation);
 /* Adds the operation at the end of the Binary. KIT_ERROR: it has more data than its kind of frame, or memory is out. */
 enum kit_status kit_can_append(struct kit *kit, struct kit_binary *binary, const struct kit_can_operation *operation);

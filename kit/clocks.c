@@ -124,7 +124,7 @@ static enum kit_status get_clock(struct kit *k, unsigned vr, bool *value)
     if (k->mode == KIT_IN_EVENT)
         status = slot->clocks ? kit_clocked_access(k, "GetClock", slot, false) : kit_compute_partitions(k);
     *value = clock->active;
-    if (k->interface == KIT_SE) /* only the first answer tells a tick */
+    if (k->interface == KIT_SE) /* only the first answer reports a tick */
         clock->active = false;
     return status;
 }
@@ -200,7 +200,7 @@ enum kit_status kit_set_shift(struct kit *kit, struct kit_clock *clock, uint64_t
     return KIT_OK;
 }
 
-/* What both need: a time-based clock, of the kind that the call is for, with fractions if it is one of those. NULL: refused. */
+/* The common checks: a time-based clock, of the kind that the call is for, with fractions if required. NULL: rejected. */
 static struct kit_clock *timed_clock(struct kit *k, const char *call, unsigned vr, bool fraction, bool shift)
 {
     struct kit_clock *clock = clock_of(k, vr);
@@ -293,7 +293,7 @@ static bool countdown_began(const struct kit *k)
     return false;
 }
 
-/* A partition of higher priority (a smaller number) may interrupt another one, whose variables are then read later. */
+/* A partition of higher priority (a smaller number) may interrupt a second one, whose variables are then read later. */
 static void end_reading(struct kit *k, unsigned priority)
 {
     for (unsigned vr = 1; vr <= k->model->variable_count; vr++)

@@ -37,7 +37,8 @@ enum { MESSAGE_SIZE = 1024 };
 
 static void send(struct kit *k, enum kit_status status, enum kit_category category, const char *text)
 {
-    /* FMI 1.0 and 2.0 switch debug messages only; why a function failed is told always. FMI 3.0 switches everything. */
+    /* FMI 1.0 and 2.0 switch debug messages only; the reasons of failures are always logged. FMI 3.0 switches all
+     * messages. */
     char escaped[2 * MESSAGE_SIZE];
     bool always = k->version < 3 && status != KIT_OK;
     if (!k->log || (!always && (!k->logging || k->muted & (1u << category))))
@@ -197,7 +198,7 @@ static bool fill_slots(struct kit *k)
     return true;
 }
 
-/* Bits KIT_MODE(...): when the variable may be set (FMI 2.0 and 3.0, tables of the state machines). */
+/* Returns bits KIT_MODE(...): when the variable may be set (FMI 2.0 and 3.0, tables of the state machines). */
 static unsigned settable_modes(const struct kit *k, const struct kit_var *var)
 {
     enum kit_variability variability = kit_var_variability(var);
@@ -392,7 +393,7 @@ enum kit_status kit_resize(struct kit *k)
 
 static struct kit *refuse_new(struct kit *k, const char *why, const char *what)
 {
-    k->logging = true; /* a failed instantiation always says why */
+    k->logging = true; /* a failed instantiation always logs its reason */
     kit_log(k, KIT_ERROR, "cannot instantiate %s: %s%s", k->model->name, why, what ? what : "");
     kit_free(k);
     return NULL;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* core.h - the instance that every version of FMI uses: what fmi1.c, fmi2.c and fmi3*.c stand on.
+/* core.h - the instance that every version of FMI uses, the basis of fmi1.c, fmi2.c and fmi3*.c.
  *
  * The version layers check that a call is allowed in the instance's mode, translate arguments, and call the core.
  *
  * Invariants:
  * 1. slots[vr] exists for every vr <= model->variable_count; slots[0] is time. A variable that the version cannot
  *    express has type KIT_ABSENT.
- * 2. x[i], dx[i] and z[i] point at the fields of states, derivatives and indicators; they are rebuilt whenever an array
- *    is allocated anew, and only then.
- * 3. A bit in `stale` says that the fields that it stands for do not belong to the present time, states and inputs.
- * 4. A do-step allocates nothing, but once for the copy that it takes before its first event (FMI 3.0, to be able to
- *    undo a discarded step).
+ * 2. x[i], dx[i] and z[i] point at the fields of states, derivatives and indicators; they are rebuilt when an array
+ *    is reallocated, and only then.
+ * 3. A bit in `stale` marks fields that do not belong to the present time, states and inputs.
+ * 4. A do-step allocates nothing, except once for the copy before its first event (FMI 3.0, to undo a discarded
+ *    step).
  * 5. After KIT_ERROR the mode is ERROR, after KIT_FATAL it is FATAL; only saved states, reset and free lead out of
  *    ERROR. */
 #ifndef KIT_CORE_H
@@ -32,7 +32,7 @@ enum kit_mode {
     KIT_INTERMEDIATE_UPDATE,
     KIT_RECONFIGURATION,
     KIT_CLOCK_ACTIVATION, /* Scheduled Execution */
-    KIT_CLOCK_UPDATE,     /* ... inside the callback of a partition */
+    KIT_CLOCK_UPDATE,     /* inside the callback of a partition */
     KIT_TERMINATED,
     KIT_IN_ERROR,
     KIT_IN_FATAL
@@ -46,7 +46,7 @@ static inline enum kit_status kit_worse(enum kit_status a, enum kit_status b)
 
 enum { KIT_ABSENT = 0xff, KIT_MAX_INPUT_ORDER = 5, KIT_GUID_SIZE = 39 };
 
-/* What has to be computed before fields may be read. */
+/* Computations that are required before fields may be read. */
 enum kit_stale {
     KIT_STALE_START = 1 << 0, /* initialise() */
     KIT_STALE_DERIVATIVES = 1 << 1,
@@ -112,11 +112,11 @@ struct kit {
     bool event_pending; /* the last do-step ended at an event that the importer has to handle */
     bool update_needed; /* event mode: event() has to be called (again) before it may be left */
     unsigned rounds;    /* event mode: how often event() was called */
-    bool terminated;    /* the model wants the simulation to end */
+    bool terminated;    /* the model requests the end of the simulation */
     bool set_up;        /* FMI 2.0: SetupExperiment was called */
     bool solved;        /* a habit: the initial values are final before the initialisation mode ends */
 
-    /* What the importer agreed to at instantiation. */
+    /* The importer's choices at instantiation. */
     int version;
     enum kit_interface interface;
     bool event_mode, early_return;
@@ -175,8 +175,8 @@ struct kit_request {
     void (*logger)(void);
 };
 
-/* The model that an instance with this token is of; NULL: there is none. model.c's, but where a program makes models as it runs
- * (src/program). */
+/* Returns the model of instances with this token; NULL if there is none. Defined in model.c, unless a program makes
+ * models as it runs (src/unit/program). */
 const struct kit_model *kit_model_of(const char *token);
 
 /* A new instance with start values, or NULL; the reason was logged. Freed with kit_free(). */
@@ -186,8 +186,8 @@ void kit_free(struct kit *k);
 enum kit_status kit_reset(struct kit *k);
 /* The same as a function of FMI, with the faults of that. */
 enum kit_status kit_start_again(struct kit *k);
-/* The extents may have changed: allocates all arrays with such an extent anew, with start values. Out of memory: all is
- * reset, so that nothing points at arrays of another size. */
+/* Called when extents may have changed: reallocates all arrays with such an extent, with start values. If memory is
+ * out, everything is reset, so that nothing points at arrays of a wrong size. */
 enum kit_status kit_resize(struct kit *k);
 /* Rebuilds what points into the arrays (invariant 2). */
 enum kit_status kit_bind(struct kit *k);
@@ -204,7 +204,7 @@ enum kit_status kit_refuse(struct kit *k, const char *call);
 /* As kit_log(), with a category. Nothing if the category is off. */
 void kit_log_as(struct kit *k, enum kit_status status, enum kit_category category, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-/* Switches categories (all if there are none). False: there is no such category. */
+/* Switches categories (all if `count` is 0). False: the category does not exist. */
 bool kit_set_logging(struct kit *k, bool on, size_t count, const char *const categories[]);
 
 /* ---- layout.c: facts about the model's tables ---- */
@@ -232,10 +232,10 @@ bool kit_parse_double(const char *text, double *value);
 
 /* "a/b", or a decimal number (resolution 0). */
 bool kit_parse_fraction(const char *text, double *value, uint64_t *counter, uint64_t *resolution);
-/* Does a clock tell its timing as fractions? Only decimal numbers in the table forbid it. */
+/* Returns true if a clock reports its timing as fractions. Only decimal numbers in the table prevent it. */
 bool kit_has_fraction(const struct kit_var *var);
 
-/* The model's identity, "{8-4-4-4-12}": a hash of everything that the description says. */
+/* Computes the model's identity, "{8-4-4-4-12}": a hash of the whole description. */
 void kit_guid(const struct kit_model *model, int version, char out[KIT_GUID_SIZE]);
 
 /* ---- values.c ---- */
@@ -284,21 +284,21 @@ enum kit_status kit_directional(struct kit *k, bool adjoint, const unsigned unkn
 /* ---- clocks.c ---- */
 
 bool kit_has_clocks(const struct kit_model *model);
-/* May a clocked variable be read, or set, now? */
+/* Checks whether a clocked variable may be read, or set, now. */
 enum kit_status kit_clocked_access(struct kit *k, const char *call, const struct kit_slot *slot, bool set);
 /* Computes the partitions of clocks that tick and were not computed yet. */
 enum kit_status kit_compute_partitions(struct kit *k);
 /* Event mode begins, and nothing has ticked in it; its discrete states were updated, and no clock ticks any more. */
 void kit_begin_ticks(struct kit *k);
 void kit_end_ticks(struct kit *k);
-/* Does an output clock tick? */
+/* Returns true if an output clock ticks. */
 bool kit_output_clock_ticks(const struct kit *k);
 enum kit_status kit_get_clocks(struct kit *k, const unsigned vr[], size_t n, bool values[]);
 enum kit_status kit_set_clocks(struct kit *k, const unsigned vr[], size_t n, const bool values[]);
-/* One clock whose interval or shift is asked for or told, checked; NULL: refused. */
+/* Checks a call for the interval or shift of a clock; NULL: rejected. */
 struct kit_clock *kit_clock_to_get(struct kit *k, const char *call, unsigned vr, bool fraction, bool shift);
 struct kit_clock *kit_clock_to_set(struct kit *k, const char *call, unsigned vr, bool fraction, bool shift);
-/* The qualifier to tell, which is `unchanged` from then on. */
+/* Returns the qualifier to report, which is `unchanged` from then on. */
 int kit_tell_qualifier(struct kit_clock *clock);
 enum kit_status kit_activate(struct kit *k, unsigned vr, double t);
 
@@ -317,7 +317,7 @@ enum kit_status kit_completed_step(struct kit *k, bool *step_event);
 
 struct kit_outcome {
     bool event;     /* ended at an event that the importer has to handle */
-    bool terminate; /* the model wants to stop */
+    bool terminate; /* the model requests the end */
     bool early;     /* ended before t + h although nothing went wrong */
 };
 
@@ -327,8 +327,8 @@ enum kit_status kit_note_indicators(struct kit *k);
 double kit_time_tolerance(double t, double h);
 /* Whether a step from t to t + h may be asked for now. */
 enum kit_status kit_check_step(struct kit *k, double t, double h);
-/* Advances from t to t + h. k->time says how far it came. `limit` (INFINITY: none) makes it end early at that time.
- * DISCARD: FMI 3.0 is back at t; else k->time is where it stopped. */
+/* Advances from t to t + h. k->time is the time reached. `limit` (INFINITY: none) ends the step early at that time.
+ * DISCARD: FMI 3.0 is back at t; otherwise k->time is where it stopped. */
 enum kit_status kit_do_step(struct kit *k, double t, double h, double limit, struct kit_outcome *outcome);
 /* The same as FMI 1.0 and 2.0 have it: where the model ends the simulation, the step is discarded. */
 enum kit_status kit_do_step_or_discard(struct kit *k, double t, double h);
@@ -342,7 +342,7 @@ struct kit_state {
     unsigned char bytes[];
 };
 
-/* Saves into *state, which may be a former copy and is allocated anew if it is too small. */
+/* Saves into *state, which may be an earlier copy and is reallocated if it is too small. */
 enum kit_status kit_state_get(struct kit *k, struct kit_state **state);
 /* Restores all, or all but the inputs (to repeat a step with new ones). */
 enum kit_status kit_state_set(struct kit *k, const struct kit_state *state, bool keep_inputs);

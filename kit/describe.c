@@ -142,7 +142,7 @@ static bool is_known(const struct kit_model *model, size_t vr, bool initial, int
     return is_state(var) || (version == 3 && var->causality == KIT_PARAMETER);
 }
 
-/* At the start a variable that is not known itself hides further dependencies: then nothing can be said. */
+/* At the start, an unknown variable in between hides further dependencies: then they are not declared. */
 static bool can_be_told(const struct kit_model *model, const char *depends, int version)
 {
     const char *rest = depends, *word;
@@ -237,7 +237,7 @@ void write_experiment(const struct kit_model *model, bool with_step)
     puts("/>");
 }
 
-/* What keeps the model from becoming an FMU of this version, or NULL. */
+/* Returns the reason why the model cannot become an FMU of this version, or NULL. */
 static const char *obstacle(const struct kit_model *model, const char *version)
 {
     bool exchange = strcmp(version, "1me") == 0 || strcmp(version, "2") == 0;

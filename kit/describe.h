@@ -24,7 +24,7 @@ const char *variability_word(enum kit_variability variability);
 /* The value of the attribute `initial`, or NULL if it is the default, or has no place here. */
 const char *initial_word(const struct kit_var *var);
 
-/* The variable's start text if the description has to have one, else NULL. */
+/* Returns the variable's start text if the description requires it, otherwise NULL. */
 const char *start_of(const struct kit_var *var);
 bool is_state(const struct kit_var *var);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The terminal of this name that comes before number `before`; NULL: there is none. */
+/* Returns the terminal of this name before number `before`; NULL if it does not exist. */
 static const struct kit_terminal *find(const struct kit_model *model, const char *name, size_t before)
 {
     for (size_t i = 0; i < before; i++)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Says which function of the model failed; the model should have said why. */
+/* Logs which function of the model failed; the model should have logged the reason. */
 static enum kit_status checked(struct kit *k, enum kit_status status, const char *function)
 {
     if (status > KIT_DISCARD)

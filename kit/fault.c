@@ -163,7 +163,7 @@ static void bad_log(struct kit *k)
     free(text);
 }
 
-/* What -Ofast makes libraries do when they are loaded: numbers below 2.2e-308 become 0, in all code of the thread. */
+/* The effect of loading libraries compiled with -Ofast: numbers below 2.2e-308 become 0, in all code of the thread. */
 static void flush_to_zero(void)
 {
 #ifdef __SSE2__
@@ -195,7 +195,7 @@ static bool eat(void)
     return memory != MAP_FAILED;
 }
 
-/* What a fault does at once; OK if nothing is to be returned. */
+/* Executes a fault; OK if the call continues. */
 static enum kit_status act(struct kit *k, const struct fault *fault, const char *call)
 {
     switch (fault->kind) {

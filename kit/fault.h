@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fault.h - misbehaviour on demand, for tests of importers. Compiled in only with KIT_FAULTS; nothing is left else.
+/* fault.h - misbehaviour on demand, for tests of importers. Compiled in only with KIT_FAULTS.
  *
  * The environment variable KIT_FAULT holds faults separated by ";", each "KIND CALL [TIME[+]] [@INSTANCE]". CALL is an
  * FMI function without its prefix ("DoStep", "SetReal", "SetFloat64"; "Instantiate" in all versions). Without TIME the
  * fault happens at every call; with TIME once, at the first call that reaches TIME; with TIME+ at every call from there
- * on. Habits, which are kinds that go on for as long as the FMU lives, have no time. docs/kit.md lists the kinds. With a
- * fault that cannot be read, the instantiation fails. */
+ * on. Habits, which are kinds that last as long as the FMU, have no time. docs/kit.md lists the kinds. With a fault
+ * that cannot be read, the instantiation fails. */
 #ifndef KIT_FAULT_H
 #define KIT_FAULT_H
 
@@ -29,10 +29,10 @@ enum kit_status kit_fault_set_state(struct kit *k, const char *call, const struc
 void kit_fault_values(struct kit *k, const char *call, double values[], size_t count);
 /* Whether the instance has this habit in this call. */
 bool kit_fault_habit(const struct kit *k, const char *habit, const char *call);
-/* What reading one variable has to return: ERROR if it is refused, which does not end the instance. */
+/* Returns the status of reading one variable: ERROR if it is refused, which does not end the instance. */
 enum kit_status kit_fault_get(struct kit *k, const char *call, const char *variable);
 
-/* What writing one variable has to return: ERROR, for good, if it is refused. */
+/* Returns the status of writing one variable: ERROR if it is refused, which is permanent. */
 enum kit_status kit_fault_set(struct kit *k, const char *call, const struct kit_slot *slot);
 
 #define KIT_FAULT_NEW(k) kit_fault_new(k)

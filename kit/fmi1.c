@@ -409,7 +409,7 @@ fmiStatus FMI(fmiGetNominalContinuousStates)(fmiComponent c, fmiReal nominals[],
 fmiStatus FMI(fmiGetStateValueReferences)(fmiComponent c, fmiValueReference vr[], size_t nx)
 {
     ENTER("GetStateValueReferences", RUNNING);
-#ifdef KIT_LACKS_OPTIONAL /* FMUs that refuse to tell are found in the wild: importers must run them all the same */
+#ifdef KIT_LACKS_OPTIONAL /* some real FMUs do not provide these values, and importers must still run them */
     (void)vr, (void)nx;
     LEAVE(KIT_ERROR);
 #else

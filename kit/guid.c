@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* guid.c - the model's identity: a hash of what its description says, the same in the library and in the
- * description. */
+/* guid.c - the model's identity: a hash of its description, equal in the library and in the description. */
 #include "core.h"
 
 #include <stdio.h>

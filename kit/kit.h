@@ -39,9 +39,9 @@
 /* One instance of the FMU. Its content belongs to the kit. */
 struct kit;
 
-/* What a function of the model returns; the same meaning as in FMI. DISCARD: this point cannot be computed (for
- * example a negative root), a smaller step may help. FATAL: this instance is lost. Anything but OK should be told
- * with kit_log(). */
+/* Status of the model's functions, with the meaning of FMI. DISCARD: this point cannot be computed (for example a
+ * negative root), a smaller step may help. FATAL: this instance is lost. Explain any status other than OK with
+ * kit_log(). */
 enum kit_status { KIT_OK, KIT_WARNING, KIT_DISCARD, KIT_ERROR, KIT_FATAL };
 
 /* ---- Variables ---- */
@@ -87,22 +87,21 @@ enum kit_interval {
 struct kit_clock {
     bool active;
     double interval, shift;
-    uint64_t counter, resolution, shift_counter,
-        shift_resolution;    /* the same as fractions; resolution 0: there is none */
-    unsigned char qualifier; /* as FMI's fmi3IntervalQualifier */
-    bool computed;           /* its partition, for the present tick */
-    bool ticked;             /* in the present event mode */
+    uint64_t counter, resolution, shift_counter, shift_resolution; /* the fractions of both; resolution 0: none */
+    unsigned char qualifier;                                       /* as FMI's fmi3IntervalQualifier */
+    bool computed;                                                 /* its partition, for the present tick */
+    bool ticked;                                                   /* in the present event mode */
     bool has_activation;
     bool readable;     /* Scheduled Execution: its partition was activated, and none since that cannot interrupt it */
-    double activation; /* ... time of the last one */
+    double activation; /* time of the last tick */
 };
 
 enum kit_causality { KIT_LOCAL, KIT_PARAMETER, KIT_CALCULATED, KIT_STRUCTURAL, KIT_INPUT, KIT_OUTPUT };
 
-/* KIT_BY_DEFAULT: fixed for parameters, continuous for other floating point variables, discrete for all the rest. */
+/* KIT_BY_DEFAULT: fixed for parameters, continuous for other floating-point variables, otherwise discrete. */
 enum kit_variability { KIT_BY_DEFAULT, KIT_CONSTANT, KIT_FIXED, KIT_TUNABLE, KIT_DISCRETE, KIT_CONTINUOUS };
 
-/* KIT_INITIAL_DEFAULT: exact if there is a start value, else calculated. */
+/* KIT_INITIAL_DEFAULT: exact with a start value, otherwise calculated. */
 enum kit_initial { KIT_INITIAL_DEFAULT, KIT_EXACT, KIT_APPROX, KIT_INITIAL_CALCULATED };
 
 /* Another name of a variable. */
@@ -216,7 +215,7 @@ struct kit_unit {
 
 struct kit_item {
     const char *name;
-    int64_t value; /* FMI 1.0 knows no values: number the items 1, 2, 3, ... or leave FMI 1.0 out */
+    int64_t value; /* FMI 1.0 has no values: number the items 1, 2, 3, ... or omit FMI 1.0 */
     const char *description;
 };
 
@@ -256,10 +255,10 @@ struct kit_terminal {
 
 /* ---- The model ---- */
 
-/* What the FMU claims and does beyond the plain minimum. */
+/* Optional capabilities and behaviour of the FMU. */
 enum kit_features {
     KIT_ROLLBACK = 1 << 0,                       /* its state can be got and set (FMI 1.0: steps can be rejected) */
-    KIT_SERIALISE = 1 << 1,                      /* ... and turned into bytes; needs KIT_ROLLBACK */
+    KIT_SERIALISE = 1 << 1,                      /* and serialised; needs KIT_ROLLBACK */
     KIT_DIRECTIONAL = 1 << 2,                    /* directional (FMI 3.0: also adjoint) derivatives; needs .partial */
     KIT_INPUT_DERIVATIVES = 1 << 3,              /* FMI 1.0, 2.0: inputs follow a polynomial inside a step */
     KIT_EARLY_RETURN = 1 << 4,                   /* FMI 3.0: a step may end early where the importer allows it */
@@ -268,12 +267,11 @@ enum kit_features {
     KIT_ONCE_PER_PROCESS = 1 << 7,               /* a second instance is refused while the first lives */
     KIT_FIXED_STEP = 1 << 8,                     /* all communication steps must have the same size */
     KIT_SCHEDULED = 1 << 9,                      /* FMI 3.0: Scheduled Execution, a partition per input clock */
-    KIT_ONLY_SCHEDULED = 1 << 10,                /* ... and nothing else */
+    KIT_ONLY_SCHEDULED = 1 << 10,                /* and no other interface */
     KIT_FOR_FREE = KIT_ROLLBACK | KIT_SERIALISE, /* what a model gets without doing anything for it */
 };
 
-/* What event() tells. All is false on entry; next_time is the announced time event that is still to come, or
- * INFINITY. */
+/* The result of event(). All fields are false on entry; next_time is the pending time event, or INFINITY. */
 struct kit_event {
     bool again;            /* call event() once more at this time */
     bool states_changed;   /* a continuous state has a new value */
@@ -282,9 +280,9 @@ struct kit_event {
     double next_time;      /* when to call event() next, if nothing happens before */
 };
 
-/* Every function gets the instance, the model's struct and the time. All are optional but `derivatives` of a model
- * with states. They read and write the fields of the struct only, and keep no other memory: what the struct holds is
- * what the kit saves and restores. (Further fields that are no variables are fine; further pointers are not.) */
+/* All functions get the instance, the model's struct and the time. All are optional except `derivatives` of a model
+ * with states. They read and write only fields of the struct, and keep no other memory: the kit saves and restores the
+ * struct. (Additional fields that are not variables are allowed; additional pointers are not.) */
 struct kit_model {
     const char *name; /* a C identifier: modelIdentifier, and the name of library and archive */
     const char *description;
@@ -305,7 +303,7 @@ struct kit_model {
 
     struct {
         double start, stop, step, tolerance;
-    } experiment; /* default experiment; what is 0 is not told, but for start */
+    } experiment; /* default experiment; values of 0 are omitted, except start */
 
     unsigned features;           /* of enum kit_features */
     unsigned output_derivatives; /* highest order of output derivatives that can be asked for; 0: none */
@@ -351,7 +349,7 @@ struct kit_model {
 /* The one thing that a model's source defines. */
 extern const struct kit_model kit_model;
 
-/* ---- What a model can ask the kit for ---- */
+/* ---- Services of the kit ---- */
 
 /* Sends a message to the importer, if logging is on. */
 void kit_log(struct kit *kit, enum kit_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -368,8 +366,8 @@ void kit_unlock_preemption(struct kit *kit);
 /* Copies the text, or the bytes, into a String or Binary field (or element). KIT_ERROR: out of memory. */
 enum kit_status kit_set_string(struct kit *kit, char **field, const char *text);
 enum kit_status kit_set_binary(struct kit *kit, struct kit_binary *field, const void *data, size_t size);
-/* Gives a state (an element of an array) another nominal value; to be called in event(), which then tells
- * nominals_changed. KIT_ERROR: no state, or not a positive number. */
+/* Changes the nominal value of a state (an element of an array); call it in event(), which then sets nominals_changed.
+ * KIT_ERROR: not a state, or not a positive number. */
 enum kit_status kit_set_nominal(struct kit *kit, const double *state, double nominal);
 /* The derivative of a Float64 input with respect to time as the importer gave it (0 if it gave none). */
 double kit_input_derivative(const struct kit *kit, const double *input, unsigned order);

@@ -133,7 +133,7 @@ bool kit_next_word(const char **text, const char **word, size_t *length)
     return *length > 0;
 }
 
-/* More than any model wants, and few enough for sizes in bytes not to overflow. */
+/* More than any model needs, and few enough for sizes in bytes not to overflow. */
 #define MOST_ELEMENTS (UINT64_C(1) << 31)
 
 size_t kit_var_count(const struct kit_model *model, const struct kit_var *var, const void *self)

@@ -12,7 +12,7 @@
 struct head {
     char guid[KIT_GUID_SIZE + 1];
     uint64_t size; /* of the whole block */
-    uint64_t sum;  /* of all bytes, in serialised states; else 0 */
+    uint64_t sum;  /* of all bytes, in serialised states; otherwise 0 */
     int32_t mode;
     int32_t flags;
     uint32_t stale, padding;
@@ -207,7 +207,7 @@ static enum kit_status damaged(struct kit *k)
     return kit_fail(k, KIT_ERROR, "the saved state is damaged, or not one of %s", k->model->name);
 }
 
-/* Whether the instance can be in this mode: the state may come from one of the other interface. */
+/* Returns true if the instance can be in this mode: the state may be one of a different interface. */
 static bool has_mode(const struct kit *k, int32_t mode)
 {
     unsigned never = KIT_MODE(KIT_INTERMEDIATE_UPDATE) | KIT_MODE(KIT_CLOCK_UPDATE) | KIT_MODE(KIT_IN_FATAL);

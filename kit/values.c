@@ -139,7 +139,7 @@ enum kit_status kit_get(struct kit *k, const char *call, unsigned types, const u
     return status;
 }
 
-/* With event mode, discrete inputs keep their value outside of it. */
+/* With event mode, discrete inputs are constant outside it. */
 static bool changes_discrete(const struct kit *k, const struct kit_slot *slot, const void *values, size_t size)
 {
     if (k->mode != KIT_STEP || !k->event_mode || slot->var->causality != KIT_INPUT || !slot->event_on_set)

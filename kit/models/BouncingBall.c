@@ -56,7 +56,7 @@ static enum kit_status event(struct kit *kit, void *self, double t, struct kit_e
     struct ball *m = self;
     if (m->h > 0 || m->v >= 0)
         return KIT_OK;
-    m->h = DBL_MIN; /* just above the floor: leaving it is no further event */
+    m->h = DBL_MIN; /* just above the floor: leaving it is not an event */
     m->v *= -m->e;
     m->bounces++;
     m->resting = m->v < m->v_min;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* CanBus.c - a CAN bus between up to four units: a bus simulation FMU of fmi-ls-bus 1.0 (Network Abstraction).
  *
- * A frame takes its bits, with checksum and stuff bits, at the rate of the bus; then the others have it, the sender its confirmation, and after
- * three bits more the next frame may begin. Where several units have a frame when the bus is free, the identifier decides; a unit that is error
- * passive comes after those that are not. The loser's frame waits, or is given back as Arbitration Lost, as the unit configured.
- * `corrupt_every` destroys every so many frames: all units get a Bus Error, the sender among them, and may send it again.
+ * A frame takes its bits, with checksum and stuff bits, at the rate of the bus; then the other units receive it, the
+ * sender gets its confirmation, and three bits later the next frame may begin. Where several units have a frame when
+ * the bus is free, the identifier decides; a unit that is error passive comes after those that are not. The loser's
+ * frame waits, or is given back as Arbitration Lost, as the unit configured. `corrupt_every` N destroys every Nth
+ * frame: all units, including the sender, get a Bus Error, and may send it again.
  *
- * States: idle; about to arbitrate, once all that is sent at this instant is here; sending; intermission. `bus_clock` counts them down. */
+ * States: idle; about to arbitrate, once all that is sent at this instant is here; sending; intermission. `bus_clock`
+ * counts them down. */
 #include <string.h>
 
 #include "can.h"
@@ -22,7 +24,7 @@ struct frame {
 struct node {
     struct kit_clock rx_clock, tx_clock;
     struct kit_binary rx, tx;
-    bool pending; /* there is something to give at the next tick of tx_clock */
+    bool pending; /* the next tick of tx_clock has data */
     uint32_t behavior, state;
     struct frame queue[QUEUE];
     uint32_t first, waiting;

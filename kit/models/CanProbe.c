@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CanProbe.c - a unit on a CAN bus that sends the bytes that it is told, at times that it is told, and keeps all that it gets: to try a bus. */
+/* CanProbe.c - a unit on a CAN bus that sends given bytes at given times and stores all it receives: to test a bus. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ChainMass - a link of a chain: a mass with a spring and a damper to its left neighbour. It tells the right one where it
- * is, and the left one how hard it pulls. */
+/* ChainMass - a link of a chain: a mass with a spring and a damper to its left neighbour. It gives the right neighbour
+ * its position, and the left neighbour its force. */
 #include "kit.h"
 
 struct link {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks.c - every kind of clock. Each counts its ticks and notes when the last one was; ticks of all make a hash, in which their order
- * counts. `changing` ticks after 1/10, 2/10, 3/10, 1/10, ... seconds; `countdown` 1/70 s after every third tick of `constant`; `computed` has
- * an interval that follows from a parameter; `told` is told its interval; `out` ticks with every second tick of `triggered`. */
+/* Clocks.c - every kind of clock. Each counts its ticks and records the time of the last one; a hash of all ticks
+ * depends on their order. `changing` ticks after 1/10, 2/10, 3/10, 1/10, ... seconds; `countdown` 1/70 s after every
+ * third tick of `constant`; `computed` has an interval that follows from a parameter; `told` has an interval set by the
+ * importer; `out` ticks with every second tick of `triggered`. */
 #include "kit.h"
 
 struct clocks {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Faulty - y' = u - y, built with the fault layer: the environment variable KIT_FAULT says how it misbehaves. */
+/* Faulty - y' = u - y, built with the fault layer: the environment variable KIT_FAULT selects its faults. */
 #include "kit.h"
 
 #ifdef TAKES_SLOPES /* inputs move inside a step */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Hostile - tries, once, in its first step, what no FMU should: the parameter `deed` says what, `path`, `port` and `process` say
- * to whom. `succeeded` tells whether it came through with it, `error` is its errno if not. All of it is harmless where it is aimed
- * at what a test has put there for it: a fork is one fork, a full disk is some megabytes. */
+/* Hostile - in its first step tries one forbidden action: the parameter `deed` selects it; `path`, `port` and `process`
+ * are its target. `succeeded` reports success, `error` the errno of a failure. All actions are harmless to their test
+ * targets: a fork is one fork, a full disk is some megabytes. */
 #define _GNU_SOURCE /* calls that only Linux has */
 #include "kit.h"
 
@@ -311,7 +311,7 @@ static bool signal_group(const struct hostile *m)
     return done(kill(0, SIGCONT));
 }
 
-/* What arrives at a pipe has a signal sent to whom one likes. */
+/* The reader of a pipe sends a signal to any process. */
 static bool signal_by_pipe(const struct hostile *m)
 {
     int pair[2];
@@ -385,7 +385,7 @@ static bool share_memory(const struct hostile *m)
     return closed(shm_open(m->path, O_RDWR, 0600));
 }
 
-/* Memory that the process shares already: whoever else reads it reads nonsense. */
+/* Overwrites memory that the process already shares, which corrupts it for other readers. */
 static bool damage_memory(const struct hostile *m)
 {
     enum { MOST = 3 << 20 };
@@ -396,7 +396,7 @@ static bool damage_memory(const struct hostile *m)
     (void)m;
     while (maps && fgets(line, sizeof line, maps))
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s", &begin, &end, mode) == 3 && strcmp(mode, "rw-s") == 0) {
-            void *memory = (void *)begin; /* NOLINT(performance-no-int-to-ptr): that is how it is told */
+            void *memory = (void *)begin; /* NOLINT(performance-no-int-to-ptr): the kernel lists mappings as numbers */
             memset(memory, 0x5a, end - begin < MOST ? end - begin : MOST);
             found = true;
         }
@@ -451,7 +451,7 @@ static bool run_program(const struct hostile *m)
     return error == 0;
 }
 
-/* In its own place, as an FMU that wants to be another program. */
+/* Replaces the process by a different program. */
 static bool become_program(const struct hostile *m)
 {
     char *arguments[] = {"true", NULL};
@@ -519,7 +519,7 @@ static bool take_memory_file(const struct hostile *m)
     return closed(memfd_create("hostile", MFD_CLOEXEC));
 }
 
-/* Files in the folder for temporary ones, until so many bytes are written. */
+/* Writes `files` files of `blocks` blocks each to the temporary folder. */
 static bool fill_folder(size_t files, size_t blocks)
 {
     static const char block[1 << 16];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PI.c - a PI controller as the partition of a clock: at every tick it reads y, and computes u. With PI_TRIGGERED it has no clock of its own,
- * but ticks when it is told to. */
+/* PI.c - a PI controller as the partition of a clock: at every tick it reads y, and computes u. With PI_TRIGGERED its
+ * clock is triggered from outside. */
 #include "kit.h"
 
 struct pi {

@@ -13,7 +13,7 @@ struct plug {
 };
 #define KIT_SELF struct plug
 
-/* Of what one of them gives the other is the taker. */
+/* The taker consumes the output of the source. */
 #ifdef PLUGSOURCE
 #define GIVEN KIT_OUTPUT
 #define TAKEN KIT_INPUT

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Preempt.c - two partitions in real time: `fast`, of higher priority, is to interrupt `slow`, which waits for that as long as `patience`
- * says, in seconds of the clock: first with the preemption locked, in which none may come, then without. `slow` also looks whether `fast`
- * ever computes while it does. */
+/* Preempt.c - two partitions in real time: `fast`, of higher priority, is to interrupt `slow`, which waits for that as
+ * long as `patience` says, in seconds of the clock: first with the preemption locked, in which none may come, then
+ * without. `slow` also checks whether `fast` ever computes at the same time. */
 #include <time.h>
 
 #include "kit.h"

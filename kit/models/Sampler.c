@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sampler.c - a sensor: at every tick of its clock it takes its input, and tells by a clock of its own that there is a new value. */
+/* Sampler.c - a sensor: at every tick of its clock it samples its input, and an output clock reports the new value. */
 #include "kit.h"
 
 struct sampler {

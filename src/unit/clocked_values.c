@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* What clocked.h says. */
 #include "unit/clocked.h"
 
 #include <stdlib.h>
@@ -77,7 +76,7 @@ void tt_clocked_free(struct tt_clocked *clocked)
     free(clocked);
 }
 
-/* A slot of the signals as a block of its own; its copies of texts lie in the block that it is a part of. */
+/* Makes a separate block of a slot of the signals; copies of texts stay in the original block. */
 static struct tt_block clocked_block_of(const struct tt_signals *signals, size_t place, enum tt_type type,
                                         uint32_t *reference)
 {

@@ -20,8 +20,8 @@ struct cs {
     int32_t *orders;         /* of output derivatives, for the call that asks for them */
     size_t order_count;
     double begun;           /* on the clock: a step that may be pending */
-    struct tt_fresh *fresh; /* for tests of the FMU; NULL: there are none */
-    bool noting;            /* ... of which one is left */
+    struct tt_fresh *fresh; /* for tests of the FMU; NULL: none */
+    bool noting;            /* a test is still pending */
     bool slopes_tested;
     struct tt_stop_time *stop_time;
 };
@@ -55,7 +55,7 @@ static enum tutti_err cs_set_moving(struct cs *cs, struct tt_instance *instance)
     return TUTTI_OK;
 }
 
-/* FMI 3.0 asks for inputs inside a step: hand it the moving ones (I9: reads, of which there are none, before sets). */
+/* FMI 3.0 requests inputs inside a step: passes the moving ones (I9: reads, which do not occur here, precede sets). */
 static enum tutti_err cs_intermediate_update(void *context, struct tt_instance *instance,
                                              struct tt_intermediate_update *update)
 {
@@ -295,8 +295,9 @@ static enum tutti_err cs_get_directional(struct tt_unit *unit, const uint32_t *u
                : tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU's directional derivatives are wrong", unit->name);
 }
 
-/* Going back to the start of this very step is not "prior to the current communication point", and some FMUs do not advance
- * while they are told to keep what is; those are not told. One that is taken back by forking has nothing to keep. */
+/* Going back to the start of the current step is not "prior to the current communication point". Some FMUs do not
+ * advance if noSetFMUStatePriorToCurrentPoint is false, so it is false only for rollbacks beyond that. An FMU that is
+ * rolled back by forking needs no saved data. */
 static enum tutti_err cs_do_step(struct cs *cs, double t, double h, struct tt_fmi_step *out)
 {
     bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* fresh.h - further instances of an FMU that a run uses, made to test the FMU.
  *
- * They get the settings and inputs of the run's unit and start at the run's start. They live in a child process, since some FMUs cannot be
- * instantiated twice, crash or hang; FMUs that run in a process of their own anyway are instantiated there. A confined process has no
- * children, and FMUs with canBeInstantiatedOnlyOncePerProcess have no further instances: these are not tested. */
+ * They get the settings and inputs of the run's unit and start at the run's start. They run in a child process, since
+ * some FMUs cannot be instantiated twice, crash or hang; FMUs that already run in a separate process are instantiated
+ * there. A confined process has no children, and FMUs with canBeInstantiatedOnlyOncePerProcess have no further
+ * instances: these are not tested. */
 #ifndef TT_UNIT_FRESH_H
 #define TT_UNIT_FRESH_H
 
@@ -51,8 +52,8 @@ TUTTI_CHECKED enum tutti_err tt_fresh_begin(const struct tt_fresh *fresh, struct
 /* From there to its first step: with events, then with what was noted. */
 TUTTI_CHECKED enum tutti_err tt_fresh_settle(const struct tt_fresh *fresh, struct tt_unit *unit);
 
-/* Calls `test`, which makes such instances, where they live, and returns its result: which probe shows a fault; TUTTI_MOST_PROBES: none, also where
- * there is no result. */
+/* Calls `test`, which creates such instances, in their process, and returns its result: the probe that shows a fault;
+ * TUTTI_MOST_PROBES: none, or no result. */
 size_t tt_fresh_test(const struct tt_fresh *fresh, size_t (*test)(void *context), void *context);
 
 #endif

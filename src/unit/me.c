@@ -19,16 +19,16 @@
 
 /* Averages over the present step (Lacoursiere 2017 eq. 1): integral of the states since step_start. */
 struct me_average {
-    bool is_on; /* there is a step to average over */
+    bool is_on; /* the average over a step is requested */
     double step_start;
     double *integral;
 };
 
-/* What a step leaves for what follows it. Plain data. */
+/* The outcome of a step. Plain data. */
 struct me_step_result {
     bool inputs_changed; /* since: indicators may have left their domains */
-    bool own_event;      /* the FMU asked for the one at t: completedIntegratorStep, or a time that it announced ... */
-    bool state_event;    /* ... or an indicator left its domain there: not only inputs are new */
+    bool own_event;      /* the FMU requested the event at t: by completedIntegratorStep, or an announced time */
+    bool state_event;    /* an indicator left its domain there: not only inputs have changed */
 };
 
 struct me {
@@ -44,9 +44,9 @@ struct me {
     struct me_average average;
     struct me_step_result between;
     bool on_trial;              /* the solver that leads the unit has placed it where it may not stay */
-    bool switches;              /* the present event is one of its own, or a state event */
-    double *slopes_before;      /* of all states, when the present event was entered ... */
-    bool has_slopes_before;     /* ... if the solver could go on after it as if nothing had been */
+    bool switches;              /* the present event is requested by the FMU, or a state event */
+    double *slopes_before;      /* of all states, when the present event was entered */
+    bool has_slopes_before;     /* the solver may be able to continue unchanged after it */
     struct tt_unit_saved *last; /* where the solver's last step began; NULL: never noted */
 };
 
@@ -160,7 +160,7 @@ static enum tutti_err me_exit_init(struct tt_unit *unit)
     return tt_me_sensitivity_exit_init(me_sensitivity_of(me));
 }
 
-/* An event follows, as it does after an initialisation: only there FMUs tell when their next one is. */
+/* An event follows, as after an initialisation: only in events FMUs report the time of their next one. */
 static enum tutti_err me_adopt_state(struct tt_unit *unit, const unsigned char *bytes, size_t size)
 {
     struct me *me = (struct me *)unit;
@@ -256,7 +256,7 @@ static enum tutti_err me_try_get(struct tt_unit *unit, struct tt_block *block, b
                                block->value_count, refused);
 }
 
-/* E2; most FMUs say that they need not be told. */
+/* E2; most FMUs declare that the call is not needed. */
 static enum tutti_err complete_integrator_step(struct me *me, struct tt_fmi_step *out)
 {
     struct tt_me_solution *solution = &me->solution;
@@ -293,8 +293,8 @@ static enum tutti_err add_to_average(struct me *me, double end)
     return TUTTI_OK;
 }
 
-/* The unit, and the FMU with it, goes to `stop` in the solver's last step; the time there is called `t`, which may be
- * another double for the same point. */
+/* Moves the unit, and the FMU with it, to `stop` in the solver's last step; that point is called `t`, which may be a
+ * different double. */
 static enum tutti_err me_move_to(struct me *me, double stop, double t)
 {
     struct tt_me_solution *solution = &me->solution;
@@ -305,7 +305,7 @@ static enum tutti_err me_move_to(struct me *me, double stop, double t)
     return tt_me_solution_place_back(solution);
 }
 
-/* What happened since the last step is the solver's business first: an event, or new inputs. */
+/* Informs the solver of changes since the last step: an event, or new inputs. */
 static enum tutti_err prepare_solver(struct me *me, struct tt_fmi_step *out)
 {
     struct tt_me_solution *solution = &me->solution;
@@ -325,8 +325,9 @@ static enum tutti_err prepare_solver(struct me *me, struct tt_fmi_step *out)
     return jumped ? tt_me_events_record(&me->events, solution->t) : TUTTI_OK;
 }
 
-/* One step of the solver, at most to where the inputs are known or an event was announced. Without states there is nothing
- * to solve, and nothing that says how far one may look: step by step, then, but none longer than a solver's. */
+/* Makes one step of the solver, at most to the horizon of the inputs or the next announced event. Without states there
+ * is nothing to solve, and no information on suitable step sizes: then it follows the caller's steps, limited by the
+ * solver's maximum. */
 static enum tutti_err me_solver_step(struct me *me, double end)
 {
     struct tt_me_model *model = &me->model;
@@ -420,10 +421,10 @@ static enum tutti_err me_step(struct tt_unit *unit, double t, double h, struct t
     return err;
 }
 
-/* FMUs of some tools ask for event mode after every step of the solver, and nothing changes there. To begin anew each time
- * would make a multistep method one of order 1, slow and inexact; so the solver goes on where it can: at the end of its
- * last step (after an event inside of a step, the rest of it belongs to the time before), with states and derivatives as
- * they were. What is another later only, as the slope of an input, is left to the error test. */
+/* FMUs of some tools request event mode after every step of the solver, without any change. Restarting each time would
+ * reduce a multistep method to order 1, slow and inexact; so the solver continues where it can: at the end of its last
+ * step (after an event inside of a step, the rest of it belongs to the time before), with states and derivatives as
+ * they were. Later changes, such as a different slope of an input, are left to the error test. */
 static enum tutti_err store_slopes_before_event(struct me *me)
 {
     struct tt_me_model *model = &me->model;
@@ -442,7 +443,7 @@ static enum tutti_err store_slopes_before_event(struct me *me)
     return eval == TUTTI_EVAL_FAILED ? solution->ode->err : TUTTI_OK;
 }
 
-/* Is what the event did to the derivatives lost in the tolerance of the solver's steps? */
+/* Returns true if the change of the derivatives by the event is below the tolerance of the solver's steps. */
 static enum tutti_err are_slopes_unchanged(struct me *me, bool *same)
 {
     struct tt_me_model *model = &me->model;
@@ -458,10 +459,10 @@ static enum tutti_err are_slopes_unchanged(struct me *me, bool *same)
     return eval == TUTTI_EVAL_FAILED ? solution->ode->err : TUTTI_OK;
 }
 
-/* What the solver has to do after an event. `changed`: states or nominal values are others; `claimed`: the FMU says so.
- * After an event of the FMU's own its equations may be others altogether: a diode that blocks takes a fast state away. A
- * multistep method that corrects its past for new derivatives, by the old Jacobian, errs by more there than its error test
- * sees. New inputs alone leave the equations what they were. */
+/* Determines the solver's action after an event. `changed`: states or nominal values have changed; `claimed`: the FMU
+ * reports it. After an event requested by the FMU its equations may be entirely different: a diode that blocks takes a
+ * fast state away. A multistep method that corrects its past for new derivatives, by the old Jacobian, errs by more
+ * there than its error test sees. New inputs alone leave the equations what they were. */
 static enum tutti_err plan_after_event(struct me *me, bool changed, bool claimed)
 {
     struct tt_me_solution *solution = &me->solution;
@@ -548,16 +549,16 @@ static enum tutti_err me_update_discrete(struct tt_unit *unit, struct tt_unit_ev
 
 /* ---- going back ---- */
 
-/* Going back to a point between steps. An FMU that can save its state does; of any other, time, states and inputs are set
- * again, which is all there is as long as no event lies between (FMI: discrete states change at events only). */
+/* Going back to a point between steps. An FMU that can save its state does; of any other, time, states and inputs are
+ * set again, which suffices as long as no event lies between (FMI: discrete states change at events only). */
 struct tt_unit_saved {
     struct tt_saved_state fmu;
-    bool has_fmu; /* there is a state of it */
+    bool has_fmu; /* a state of the FMU is saved */
     struct tt_me_model_saved model;
     struct tt_me_solution_saved solution;
     struct tt_me_events_saved events;
     struct me_step_result between;
-    struct me_average average; /* with an integral of its own */
+    struct me_average average; /* with a separate integral */
 };
 
 static void me_saved_release(struct tt_unit_saved *saved)
@@ -589,7 +590,7 @@ static struct tt_unit_saved *me_saved_new(const struct me *me)
     return saved;
 }
 
-/* Plain data but for the integral, which is copied into the other one's room. */
+/* Copies plain data, and the integral into the allocated array of `to`. */
 static void copy_average(struct me_average *to, const struct me_average *from, size_t count)
 {
     double *integral = to->integral;
@@ -618,8 +619,8 @@ static enum tutti_err me_save(struct tt_unit *unit, struct tt_unit_saved **out)
     return *out ? me_saved_fill((struct me *)unit, unit->can & TUTTI_CAN_STATE, *out) : tt_fail_memory();
 }
 
-/* Before each step of the solver; so a state of the FMU is saved only if it may have become another one by its end: by an event, or
- * because the FMU is told of it. */
+/* Called before each step of the solver; a state of the FMU is saved only if it may change by the end of the step: by
+ * an event, or because the FMU is notified of the step. */
 static enum tutti_err save_last_step(struct me *me)
 {
     bool told = me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP;
@@ -679,7 +680,7 @@ static void me_discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 
 /* ---- for another process ---- */
 
-/* An FMU that cannot serialise its state is brought back by time, states and inputs, which is all there is as long as its discrete
+/* An FMU that cannot serialise its state is restored by time, states and inputs, which suffices as long as its discrete
  * states are those of the start. */
 static enum tutti_err check_can_pack(const struct me *me)
 {
@@ -692,7 +693,7 @@ static enum tutti_err check_can_pack(const struct me *me)
                    unit->name, unit->fmu->path, TIME(me->model.calendar.event_time));
 }
 
-/* What units count and have tested, which going back does not take back. */
+/* The counts and test results of units, which a rollback does not reset. */
 static void me_pack_counts(const struct tt_unit *unit, struct tt_byte_writer *parcel)
 {
     const struct me *me = (const struct me *)unit;
@@ -878,7 +879,7 @@ static enum tutti_err me_fail_no_excess(struct tt_unit *unit, double t, size_t b
     return tt_me_events_fail_no_value(&((struct me *)unit)->events, t, bad);
 }
 
-/* Inputs that follow other units are no news to the solver, which leads these, too. */
+/* For the leading solver inputs that follow other units are not a change, because it integrates these, too. */
 static enum tutti_err me_arrive(struct tt_unit *unit, double t, const double *x, const struct tt_block *inputs,
                                 size_t input_blocks)
 {

@@ -9,7 +9,7 @@
 
 #include "base/number.h"
 
-/* Room for so many of each. */
+/* Reserves room for `numbers` numbers and the corresponding references. */
 static enum tutti_err derivatives_reserve(struct tt_me_derivatives *own, size_t numbers, size_t references)
 {
     if (numbers >= own->number_room) {
@@ -47,7 +47,6 @@ static enum tutti_err derivatives_fail_no_value(const struct tt_me_derivatives *
                    refused ? tt_instance_refusal(model->instance) : "");
 }
 
-/* x' where the unit is, into solution->dx. */
 static enum tutti_err compute_slopes_here(struct tt_me_derivatives *own)
 {
     struct tt_me_model *model = own->solution->model;
@@ -96,8 +95,8 @@ static struct difference_room difference_room(const struct tt_me_derivatives *ow
     return (struct difference_room){room.ahead > least ? room.ahead : 0, room.behind > least ? room.behind : 0};
 }
 
-/* A distance of this size, if there is room for so many of them; else as much as there is, to the better side. 0: time
- * cannot be moved at all. */
+/* Returns a distance for differences: of this size, if `count` steps fit, otherwise the largest possible, to the better
+ * side. 0: time cannot be moved at all. */
 static double difference_distance(const struct tt_me_derivatives *own, double wanted, int times)
 {
     const struct tt_me_solution *solution = own->solution;
@@ -158,7 +157,7 @@ static enum tutti_err derive_by_chain_rule(struct tt_me_derivatives *own, const 
     return TUTTI_OK;
 }
 
-/* y' = (y(t + d) - y(t - d)) / 2d, along the tangent; where there is room to one side only, (y(t + d) - y(t)) / d. */
+/* y' = (y(t + d) - y(t - d)) / 2d, along the tangent; if only one side is available, (y(t + d) - y(t)) / d. */
 static enum tutti_err derive_by_differences(struct tt_me_derivatives *own, const uint32_t *references, size_t count,
                                             double *values)
 {
@@ -206,9 +205,9 @@ static enum tutti_err compute_curvature_here(struct tt_me_derivatives *own, doub
     return TUTTI_OK;
 }
 
-/* y'' = (y(t - d) - 2 y(t) + y(t + d)) / d^2, or, where there is room to one side only,
- * (2 y(t) - 5 y(t + d) + 4 y(t + 2 d) - y(t + 3 d)) / d^2. The states are those of the Taylor series of order 2: both
- * formulas give 0 for d^3, so what that lacks does not show. */
+/* y'' = (y(t - d) - 2 y(t) + y(t + d)) / d^2, or, if only one side is available, (2 y(t) - 5 y(t + d) + 4 y(t + 2 d) -
+ * y(t + 3 d)) / d^2. The states are those of the Taylor series of order 2: both formulas are exact up to d^3, so the
+ * missing terms have no effect. */
 static enum tutti_err second_along_tangent(struct tt_me_derivatives *own, const uint32_t *references, size_t count,
                                            const double *bend, double *values, double *there)
 {
@@ -245,7 +244,7 @@ static int compare_references(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-/* Does the description say that an output does not depend on time itself? It cannot, if it does not name time. */
+/* Returns true if the description declares that an output does not depend on time, by not naming time. */
 static bool is_timeless(const struct tt_description *desc, const struct tt_unknown *output)
 {
     bool depends = !output->has_dependencies;
@@ -271,7 +270,7 @@ static enum tutti_err find_timeless(struct tt_me_derivatives *own)
     return TUTTI_OK;
 }
 
-/* Can the chain rule tell all, because states and inputs are all that these outputs depend on? */
+/* Checks whether the chain rule suffices, because these outputs depend on states and inputs only. */
 static bool check_by_chain_rule(const struct tt_me_derivatives *own, const uint32_t *references, size_t count)
 {
     const struct tt_me_model *model = own->solution->model;

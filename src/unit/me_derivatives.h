@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* me_derivatives.h - derivatives of outputs of a Model Exchange unit: by time, along the solution, and by inputs.
- * Directional derivatives of the FMU where it has them, else differences. */
+/* me_derivatives.h - derivatives of outputs of a Model Exchange unit: by time, along the solution, and by inputs. Uses
+ * directional derivatives of the FMU if it provides them, otherwise differences. */
 #ifndef TT_UNIT_ME_DERIVATIVES_H
 #define TT_UNIT_ME_DERIVATIVES_H
 

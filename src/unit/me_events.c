@@ -11,14 +11,14 @@
 
 #define HYSTERESIS 1e-14
 #define NEAR_ZERO 1e-6
-#define SHORTEST_LOOK 1e-9 /* of the run: nearer to an event there is nothing but rounding */
+#define SHORTEST_LOOK 1e-9 /* relative to the run: distances to an event below this are rounding errors */
 #define CHATTER_SPAN 1e-7  /* of the run */
 #define LONGEST_BLIND                                                                                                  \
     2e-3 /* of the run: longer steps are looked at in between, which costs 500 looks in a whole run at most */
 #define SMALL_MOVE 1e-5 /* of the states, to see where indicators go */
 #define FLOOR 4         /* times HYSTERESIS */
 
-/* FMI 3.0 names its indicators; the others count them. */
+/* FMI 3.0 has names for indicators; earlier versions number them. */
 static const char *indicator_name(const struct tt_me_events *events, size_t i, char *out, size_t size)
 {
     const struct tt_me_model *model = events->solution->model;

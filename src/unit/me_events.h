@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* me_events.h - state events of a Model Exchange FMU: where event indicators leave their domain.
  *
- * FMI: an indicator is in one of two domains, z > 0 or z <= 0, and an event happens where it changes to the other. The FMU
- * keeps the domain of its last event; so do we (`positive`), and look at the end of every step of the solver whether an
- * indicator is in the other one. If so, the first such time in the step is bracketed in the dense output until its ends
- * are neighbours, and the event takes place at the right end, where the FMU sees the change, too.
+ * FMI: an indicator is in one of two domains, z > 0 or z <= 0, and an event happens where it changes to the other. The
+ * FMU keeps the domain of its last event; so does this module (`positive`), which checks at the end of every step of
+ * the solver whether an indicator is in the opposite domain. If so, the first such time in the step is bracketed in the
+ * dense output until its ends are neighbouring numbers, and the event takes place at the right end, where the FMU
+ * detects the change, too.
  *
- * After an event the sign that an indicator takes counts: one that is 0, or just below, and rises (a ball that bounces) may come back within
- * the first step of the solver, without having been seen above 0. Sinking below where it was is an event, too, then.
+ * After an event the sign that an indicator takes counts: one that is 0, or just below, and rises (a ball that bounces)
+ * may come back within the first step of the solver, without being seen above 0. Then sinking below its earlier value
+ * is an event, too.
  *
- * Against chatter by rounding, a domain of z <= 0 is left only at z > HYSTERESIS times the largest |z| seen. What still
- * chatters is the model's own: after so many state events in so short a time the run ends, naming the indicator. */
+ * Against chatter by rounding, a domain of z <= 0 is left only at z > HYSTERESIS times the largest |z| seen. Any
+ * remaining chatter is a property of the model: after too many state events in a short time the run ends, naming the
+ * indicator. */
 #ifndef TT_UNIT_ME_EVENTS_H
 #define TT_UNIT_ME_EVENTS_H
 
@@ -25,13 +28,14 @@ struct tt_me_events {
     double *z, *z_scale;
     struct tt_crossing crossing;
     bool *positive; /* the domain that was reported to the FMU: z > 0 */
-    double *
-        floor; /* domain z <= 0: where the last event has left it rising, it is not to sink below this without another one; else -INFINITY */
+    /* domain z <= 0: if the last event has left it rising, it must not sink below this without a new event; otherwise
+     * -INFINITY */
+    double *floor;
     size_t sunk;      /* state events in a row that came of this */
     bool near_zero;   /* one of them, at the last event; until the step after it is looked at */
     double at;        /* indicators were looked at up to solution->front: the first event after t, or INFINITY */
     size_t indicator; /* one that changed there */
-    double *recent;   /* times of the last ME_CHATTER_EVENTS state events, a ring, to tell chattering */
+    double *recent;   /* times of the last ME_CHATTER_EVENTS state events, a ring, to detect chattering */
     size_t recent_count;
 };
 
@@ -46,7 +50,7 @@ TUTTI_CHECKED enum tutti_err tt_me_events_reset(struct tt_me_events *events);
 TUTTI_CHECKED enum tutti_err tt_me_events_excess(struct tt_me_events *events, double *excess, size_t *bad);
 /* The error for that one. */
 TUTTI_CHECKED enum tutti_err tt_me_events_fail_no_value(const struct tt_me_events *events, double t, size_t bad);
-/* Did the indicators leave their domains where the FMU stands now (inputs changed)? */
+/* Checks whether indicators have left their domains at the FMU's current point (inputs changed). */
 TUTTI_CHECKED enum tutti_err tt_me_events_check_here(struct tt_me_events *events, bool *event);
 /* Looks for the first event in (left, right] of the solver's last step: sets `at`. Moves the FMU. */
 TUTTI_CHECKED enum tutti_err tt_me_events_search(struct tt_me_events *events, double left, double right);
@@ -59,7 +63,7 @@ struct tt_me_events_saved {
     bool near_zero, *positive;
     double *floor;
     size_t sunk;
-    double *z_scale, *recent; /* what tells events from rounding, and from chatter */
+    double *z_scale, *recent; /* distinguish events from rounding and from chatter */
     size_t recent_count;
 };
 /* tt_me_events_saved_fini follows in any case. */
@@ -69,7 +73,7 @@ void tt_me_events_saved_fini(struct tt_me_events_saved *saved);
 void tt_me_events_save(const struct tt_me_events *events, struct tt_me_events_saved *saved);
 /* `is_ahead`: with the event that was found ahead of the unit (the solution is restored with what lies ahead, too). */
 void tt_me_events_restore(struct tt_me_events *events, const struct tt_me_events_saved *saved, bool is_ahead);
-/* As bytes, and back into one that was made for such events. The parcel says whether that went well. */
+/* Packs events as bytes, and unpacks them into events created for the FMU. The parcel records failures. */
 void tt_me_events_pack(const struct tt_me_events *events, const struct tt_me_events_saved *saved,
                        struct tt_byte_writer *parcel);
 void tt_me_events_unpack(const struct tt_me_events *events, struct tt_byte_reader *in,

@@ -30,7 +30,7 @@ static enum tt_eval extra_eval_result(struct tt_me_extra *own, enum tutti_err er
     return TUTTI_EVAL_FAILED;
 }
 
-/* What an evaluation of the FMU alone came to. */
+/* Converts the outcome of evaluating the FMU alone. */
 static enum tt_eval fmu_eval_error(struct tt_me_extra *own, enum tt_eval eval)
 {
     own->ode.err = own->model->ode.err;

@@ -12,7 +12,7 @@
 
 /* Jacobian of the whole: that of the FMU, then that of the equations; columns follow each other, so values do, too. */
 struct tt_me_extra {
-    const struct tutti_extra *extra; /* NULL: there are none */
+    const struct tutti_extra *extra; /* NULL: none */
     struct tt_me_linear *linear;     /* what they may ask of the FMU; borrowed */
     struct tt_me_model *model;       /* the FMU alone; borrowed */
     struct tt_ode ode;               /* the whole; its context is this struct */
@@ -22,7 +22,7 @@ struct tt_me_extra {
     double *dx; /* scratch: f of the FMU */
 };
 
-/* Puts the equations after those of linear->model into own->ode, unless there are none (extra->count is 0). */
+/* Puts the equations after those of linear->model into own->ode, unless extra->count is 0. */
 TUTTI_CHECKED enum tutti_err tt_me_extra_init(struct tt_me_extra *own, const struct tutti_extra *extra,
                                               struct tt_me_linear *linear);
 /* Zeroed is fine, too. */

@@ -53,7 +53,7 @@ static enum tutti_err collect_input_variables(struct tt_me_inputs *inputs)
     return TUTTI_OK;
 }
 
-/* What they are if the FMU does not tell: one start value for each element, or one for all. */
+/* Sets the described start values if the FMU does not report any: one value for each element, or one for all. */
 static void set_described_starts(struct tt_me_inputs *inputs)
 {
     for (size_t v = 0; v < inputs->variable_count; v++) {
@@ -185,7 +185,7 @@ enum tutti_err tt_me_inputs_read(struct tt_me_inputs *inputs, double t)
                 inputs->references[count++] = inputs->variables[v].reference;
                 values += inputs->variables[v].extent;
             }
-        bool refused = false; /* then they are what the FMU was told */
+        bool refused = false; /* then they are the values last set in the FMU */
         TRY(read_inputs_of_type(inputs, types[type], count, values, &refused));
         const double *value = inputs->values;
         for (size_t v = 0; v < inputs->variable_count; v++)
@@ -199,8 +199,8 @@ enum tutti_err tt_me_inputs_read(struct tt_me_inputs *inputs, double t)
     return TUTTI_OK;
 }
 
-/* The values that a variable was just set to, as doubles, into `values`. After a variable that is none of ours the place
- * in the block is not known (`*at` is SIZE_MAX): then the FMU knows best. */
+/* Collects the values just set to a variable, as doubles, in `values`. After a variable that is not an input here the
+ * position in the block is unknown (*at is SIZE_MAX): then the values are read from the FMU. */
 static enum tutti_err collect_set_values(struct tt_me_inputs *inputs, const struct tt_block *block, size_t i,
                                          size_t extent, size_t *at)
 {
@@ -256,7 +256,7 @@ static enum tutti_err fail_no_continuous_input(const struct tt_me_inputs *inputs
 
 static void set_input_derivative(struct tt_me_input *input, double t, int32_t order, double value, bool *changed)
 {
-    if (input->since != t) /* the polynomial goes on from here */
+    if (input->since != t) /* the polynomial continues from here */
         *input = (struct tt_me_input){
             .value = polynomial_at(input, t, 0),
             .since = t,

@@ -21,7 +21,7 @@ struct tt_me_input_variable {
 };
 
 struct tt_me_inputs {
-    const struct tt_unit *unit; /* whose they are */
+    const struct tt_unit *unit; /* the unit that has them */
     struct tt_instance *instance;
     struct tt_me_input_variable *variables; /* by ascending type and reference; NULL: not asked for yet */
     size_t variable_count;
@@ -31,7 +31,7 @@ struct tt_me_inputs {
     size_t *moving; /* variables */
     size_t moving_count;
     uint32_t *references;
-    double *values; /* as many as items */
+    double *values; /* one per item */
     float *floats;  /* likewise */
     struct tt_input_curves curves;
     size_t *curve_of; /* per item: 1 + the curve that it follows; 0: none */
@@ -53,12 +53,12 @@ void tt_me_inputs_collect(struct tt_me_inputs *inputs);
 TUTTI_CHECKED enum tutti_err tt_me_inputs_read(struct tt_me_inputs *inputs, double t);
 /* Hands all values at t to the FMU: when the unit goes back. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_write(struct tt_me_inputs *inputs, double t);
-/* ... to another instance of it. */
+/* Writes the inputs to a different instance of the FMU. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_write_instance(struct tt_me_inputs *inputs, struct tt_instance *instance,
                                                          double t);
 /* Hands the moving inputs at t to the FMU. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_apply(struct tt_me_inputs *inputs, double t);
-/* ... their averages from t0 to t1. */
+/* Sets their averages from t0 to t1. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_apply_average(struct tt_me_inputs *inputs, double t0, double t1);
 /* Those that are functions of time from now on, whatever is set. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_attach_curves(struct tt_me_inputs *inputs,
@@ -66,7 +66,7 @@ TUTTI_CHECKED enum tutti_err tt_me_inputs_attach_curves(struct tt_me_inputs *inp
 /* Value, or derivative of some order, of an item at t; of a curve 0 beyond order 1. */
 double tt_me_inputs_evaluate(const struct tt_me_inputs *inputs, size_t item, double t, int order);
 
-/* The saved form: as many polynomials as there are items. NULL when memory is out; free() releases it. */
+/* Creates the saved form: one polynomial per item. NULL when memory is out; free() releases it. */
 struct tt_me_input *tt_me_inputs_saved_new(const struct tt_me_inputs *inputs);
 void tt_me_inputs_save(const struct tt_me_inputs *inputs, struct tt_me_input *saved);
 void tt_me_inputs_restore(struct tt_me_inputs *inputs, const struct tt_me_input *saved);

@@ -11,7 +11,6 @@
 #include "base/number.h"
 #include "base/text.h"
 
-/* The rows of `top`, then those of `bottom`. */
 static enum tutti_err stack_patterns(const struct tt_pattern *top, const struct tt_pattern *bottom,
                                      struct tt_pattern *out)
 {
@@ -58,7 +57,7 @@ static enum tutti_err set_up_half(struct tt_me_linear *own, struct tt_me_linear_
     own->linear.by_model = own->linear.by_model || known;
     if (!known)
         TRY(tt_pattern_full(&patterns[upper], (int32_t)model->states, (int32_t)columns));
-    /* FMI 1.0 tells the inputs that an output depends on, not the states: all outputs by all of these. */
+    /* FMI 1.0 declares the inputs that an output depends on, not the states: all outputs depend on all of these. */
     bool told = half->columns->size == columns && (model->unit->fmu->desc->fmi > 1 || half == &own->by_inputs);
     if (told)
         TRY(tt_me_model_axis_outputs_pattern(model->unit, &own->outputs, half->columns, &patterns[lower],

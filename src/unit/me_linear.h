@@ -15,7 +15,7 @@
  * x are the states, u the continuous Real inputs, y the continuous Real outputs (elements of arrays one by one), in the
  * order of the description. */
 
-/* Beside TUTTI_WANT_A ... TUTTI_WANT_D. */
+/* In addition to TUTTI_WANT_A ... TUTTI_WANT_D. */
 enum { TUTTI_WANT_VALUES = 16 };
 
 enum { TUTTI_LINEAR_A, TUTTI_LINEAR_B, TUTTI_LINEAR_C, TUTTI_LINEAR_D, TUTTI_LINEAR_COUNT };
@@ -31,8 +31,8 @@ struct tt_linear {
     struct tt_pattern patterns[TUTTI_LINEAR_COUNT];
     double *values[TUTTI_LINEAR_COUNT];
     double *states, *derivatives, *inputs, *outputs; /* at the point, if TUTTI_WANT_VALUES was asked for */
-    bool exact;                                      /* by directional derivatives; else by differences */
-    bool by_model; /* the model structure says where zeros are; else anything may depend on anything */
+    bool exact;                                      /* by directional derivatives; false: by differences */
+    bool by_model;                                   /* the model structure determines the zeros; false: full */
 };
 
 /* For those that own one: what lies in it. */
@@ -59,8 +59,9 @@ struct tt_me_linear {
     double *product;    /* states + outputs: one call's result */
     double *here, *base, *moved;
     double *input_nominals;
-    bool no_rows;  /* adjoint derivatives failed, or contradict the directional ones */
-    bool singular; /* derivatives or outputs are not finite here: differences of them tell less than the FMU */
+    bool no_rows; /* adjoint derivatives failed, or contradict the directional ones */
+    /* derivatives or outputs are not finite here: differences are less informative than the FMU's message */
+    bool singular;
 };
 
 /* `want` of TUTTI_WANT_*; where the FMU stands (model->here). *linear is borrowed. */

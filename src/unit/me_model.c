@@ -108,7 +108,7 @@ static enum tutti_err states_from_structure(struct tt_me_model *model)
         uint32_t state = desc->vars[desc->derivatives.items[k].variable].derivative_of;
         size_t extent = 0;
         if (state == TUTTI_NONE)
-            break; /* `tutti check` says so; the vector still works, without names */
+            break; /* `tutti check` reports it; the vector still works, without names */
         err = tt_unit_extent(model->unit, state, &extent);
         if (!err)
             tt_me_model_axis_add(&axis, desc->vars[state].reference, state, extent);
@@ -129,7 +129,7 @@ static uint32_t variable_with(const struct tt_description *desc, uint32_t refere
     return TUTTI_NONE;
 }
 
-/* FMI 1.0: the FMU itself knows. */
+/* FMI 1.0: the FMU itself reports them. */
 static enum tutti_err states_from_fmu(struct tt_me_model *model)
 {
     uint32_t *references = calloc(model->states, sizeof *references);
@@ -230,7 +230,7 @@ static enum tt_eval disable_directional(struct tt_me_model *model)
     return TUTTI_EVAL_NO_VALUE;
 }
 
-/* J seed where the FMU stands. UNSUPPORTED: there is no such thing, after all. */
+/* J seed at the FMU's current point. UNSUPPORTED if the FMU does not provide it after all. */
 static enum tutti_err derivative_along(struct tt_me_model *model, const double *seed, double *out)
 {
     const struct tt_me_axis *states = &model->variables;
@@ -246,8 +246,8 @@ static enum tt_eval difference_along(struct tt_me_model *model, double t, const 
     return me_model_rhs(model, t, beside, slopes);
 }
 
-/* All columns at once, by numbers that do not cancel, against differences; wide ones, because FMUs that iterate are exact
- * to their own tolerance only. The evaluations are none of the solver's and not counted. */
+/* Compares all columns at once, by numbers that do not cancel, with differences over a wide distance, because iterating
+ * FMUs are accurate only to their own tolerance. These evaluations are not counted as the solver's. */
 static enum tt_eval test_jacobian_directional(struct tt_me_model *model, double t, const double *x, double *vectors)
 {
     const double distance = 1e-4;
@@ -261,7 +261,7 @@ static enum tt_eval test_jacobian_directional(struct tt_me_model *model, double 
         eval = difference_along(model, t, x, seed, -distance, point, behind);
     if (eval == TUTTI_EVAL_OK)
         eval = difference_along(model, t, x, seed, 0, point, here);
-    if (eval != TUTTI_EVAL_OK) /* not here, then; what fails for good will do so again */
+    if (eval != TUTTI_EVAL_OK) /* test it later; a permanent failure will recur */
         return eval == TUTTI_EVAL_FAILED ? eval : TUTTI_EVAL_OK;
     enum tutti_err err = derivative_along(model, seed, along);
     if (err)
@@ -299,7 +299,7 @@ enum tutti_err tt_me_model_test_directional(struct tt_me_model *model)
 {
     const double *x = model->here;
     double t = model->here_time;
-    if (model->jacobian_tested || model->states == 0 || !x) /* NULL: extra equations ask before there is a point */
+    if (model->jacobian_tested || model->states == 0 || !x) /* NULL: extra equations call it before the first point */
         return TUTTI_OK;
     if (test_jacobian_once(model, t, x) == TUTTI_EVAL_FAILED)
         return model->ode.err;
@@ -346,7 +346,7 @@ enum tutti_err tt_me_model_read_nominals(struct tt_me_model *model, bool *change
 
 /* A state is measured by this part of the largest one at least: what is smaller beside that may be noise. */
 static const double LEAST_SIZE = 1e-4;
-/* What is smaller than this is 0 in any unit; solvers square what they divide by it. */
+/* Values below this count as 0 in any unit of measure; solvers square values that they divide by it. */
 static const double NOTHING = 1e-100;
 
 /* A nominal value of 1 that the description does not have is none. */
@@ -413,7 +413,6 @@ static enum tutti_err fail_no_such_state(const struct tt_me_model *model, const 
                    model->unit->name, model->unit->fmu->path, tt_text_suggest(nearest.best).text);
 }
 
-/* Tolerances of single states. */
 static enum tutti_err apply_state_tolerances(struct tt_me_model *model)
 {
     const struct tt_integration *integration = &model->options->integration;

@@ -21,7 +21,7 @@ struct tt_me_axis {
     size_t size;          /* scalars */
 };
 
-/* Room for `count` variables, of which there are none yet. */
+/* Allocates room for `count` variables; the axis is empty. */
 TUTTI_CHECKED enum tutti_err tt_me_model_axis_init(struct tt_me_axis *axis, size_t count);
 void tt_me_model_axis_fini(struct tt_me_axis *axis);
 /* Puts a variable at the end; `extent` scalars. */
@@ -33,13 +33,15 @@ TUTTI_CHECKED enum tutti_err tt_me_model_axis_collect(struct tt_me_axis *axis, c
 void tt_me_model_axis_name(const struct tt_me_axis *axis, const struct tt_unit *unit, size_t i, const char *word,
                            char *out, size_t size);
 
-/* The names of all `count` scalars, each in memory of its own; tt_me_model_axis_free_names releases them, also after a failure. */
+/* Returns the names of all `count` scalars, each in separate memory; tt_me_model_axis_free_names releases them, also
+ * after a failure. */
 TUTTI_CHECKED enum tutti_err tt_me_model_axis_names(const struct tt_me_axis *axis, const struct tt_unit *unit,
                                                     size_t count, const char *word, char ***out);
 void tt_me_model_axis_free_names(char **names, size_t count);
 /* FMI 1.0's negated aliases (scalars): from what the reference holds to the variable, and back. */
 void tt_me_model_axis_negate(const struct tt_me_axis *axis, const struct tt_unit *unit, double *values);
-/* Per scalar: its size where it counts; 1 unless the FMU says otherwise. The caller's (free); NULL: no memory. */
+/* Returns the nominal value of each scalar; 1 unless the FMU declares one. The array belongs to the caller (free);
+ * NULL: no memory. */
 double *tt_me_model_axis_nominals(const struct tt_me_axis *axis, const struct tt_unit *unit);
 
 /* Where the matrix d(rows)/d(columns) may be other than zero: row variable k is the unknown `unknowns[k]`, NULL if the model
@@ -47,20 +49,20 @@ double *tt_me_model_axis_nominals(const struct tt_me_axis *axis, const struct tt
 TUTTI_CHECKED enum tutti_err tt_me_model_axis_pattern(const struct tt_unit *unit, const struct tt_me_axis *rows,
                                                       const struct tt_unknown *const *unknowns,
                                                       const struct tt_me_axis *columns, struct tt_pattern *pattern);
-/* The same of the outputs `rows`. *known becomes true if the model structure tells the dependencies of one. */
+/* As above for the outputs `rows`. *known becomes true if the model structure declares the dependencies of one. */
 TUTTI_CHECKED enum tutti_err tt_me_model_axis_outputs_pattern(const struct tt_unit *unit, const struct tt_me_axis *rows,
                                                               const struct tt_me_axis *columns,
                                                               struct tt_pattern *pattern, bool *known);
 
 /* Events of the FMU. */
 struct tt_me_calendar {
-    unsigned long events; /* entered so far, the last one ... */
-    double event_time;    /* ... here */
+    unsigned long events; /* entered so far */
+    double event_time;    /* time of the last one */
     double next_event;    /* that the FMU announced */
 };
 
 struct tt_me_model {
-    struct tt_unit *unit; /* whose it is; borrowed, as all four */
+    struct tt_unit *unit; /* the unit that has it; all four are borrowed */
     struct tt_instance *instance;
     const struct tt_unit_options *options;
     const char *solver_name; /* for messages */
@@ -73,24 +75,24 @@ struct tt_me_model {
 
     double *nominals; /* of the states, then of extra equations */
     double *sizes;    /* of the same: what absolute tolerances are for, tt_me_model_size_states; ode.nominals */
-    bool *declared;   /* the states whose nominal value is a declared one */
+    bool *declared;   /* the states with a declared nominal value */
     double *largest;  /* sizes of the states at restarts */
     size_t extra;     /* equations */
     double *scales;   /* in place of nominal values of the states, where > 0; NULL: nowhere */
     double *scratch;  /* as long as the states */
-    struct tt_me_axis variables; /* the states; empty if the description does not tell */
+    struct tt_me_axis variables; /* the states; empty if the description does not list them */
     uint32_t *derivatives;       /* references of their derivatives (FMI 2.0, 3.0) */
     char name[256];              /* of a state, as last asked for */
 
-    bool missed;      /* the last right-hand side had no value ... */
-    size_t bad_state; /* ... in this derivative; SIZE_MAX: the FMU discarded the point ... */
-    bool bad_error;   /* ... or returned Error there ... */
-    double bad_time;  /* ... here */
+    bool missed;      /* the last right-hand side had no value */
+    size_t bad_state; /* in this derivative; SIZE_MAX: the FMU discarded the point */
+    bool bad_error;   /* it returned Error there */
+    double bad_time;  /* the time of that */
 
     unsigned long placements; /* of the FMU, ever */
     double here_time;         /* the last one */
-    const double *here;       /* ... the caller keeps these states while it needs them */
-    unsigned long seen;       /* ... when a directional derivative was asked for last: at this point */
+    const double *here;       /* the caller's states of that point */
+    unsigned long seen;       /* counter of the point at which a directional derivative was last computed */
     double seen_time, *seen_states;
     bool jacobian_tested; /* directional derivatives of the derivatives were compared with differences */
 
@@ -100,8 +102,8 @@ struct tt_me_model {
     bool lags;           /* its outputs are seen to follow only then */
     unsigned lag_tests;  /* how often outputs were read before and after */
     size_t indicators;   /* of the FMU */
-    double *computed;    /* the derivatives, or indicators, of that; if of derivatives, `computed_at` is ... */
-    double *computed_at; /* ... where the FMU stands */
+    double *computed;    /* the derivatives, or indicators, there; for derivatives `computed_at` is set */
+    double *computed_at; /* the FMU's point */
     bool is_computed;    /* and they are those of the point here_time, computed_at, with the present inputs */
 
     struct tt_me_inputs inputs;
@@ -115,8 +117,9 @@ TUTTI_CHECKED enum tutti_err tt_me_model_init(struct tt_me_model *model, size_t 
 /* Zeroed is fine, too. */
 void tt_me_model_fini(struct tt_me_model *model);
 
-/* Moves the FMU to a point of the solution. Discard: *discarded, if not NULL, else an error. A time that is before the
- * last event by rounding only (the solver calls that point by another double) is that of the event: FMI allows no other. */
+/* Moves the FMU to a point of the solution. Discard: *discarded, if not NULL, otherwise an error. A time before the
+ * last event by rounding only (the solver represents that point by a different double) is replaced by that of the
+ * event: FMI permits no earlier time. */
 TUTTI_CHECKED enum tutti_err tt_me_model_place(struct tt_me_model *model, double t, const double *x, bool *discarded);
 
 /* The FMU gets inputs. */
@@ -125,7 +128,7 @@ static inline void tt_me_model_invalidate(struct tt_me_model *model)
     model->moved = true;
     model->is_computed = false;
 }
-/* Reads variables where the FMU stands, in Continuous-Time Mode as they are there. `beside`: of a trial point, of which there are many: once
+/* Reads variables at the FMU's current point, in continuous-time mode. `beside`: at one of many trial points: once
  * ME_MOST_LAG_TESTS reads have shown that outputs do not lag, no derivatives are computed there. */
 TUTTI_CHECKED enum tutti_err tt_me_model_get(struct tt_me_model *model, const struct tt_block *block, bool beside);
 /* Computes the derivatives, or else the indicators, if the FMU has not done so where it stands. */
@@ -134,24 +137,24 @@ TUTTI_CHECKED enum tutti_err tt_me_model_compute(struct tt_me_model *model);
 /* The name of state i, for people; after the FMU's states are those of extra equations. Good until the next call. The
  * context is a struct tt_me_model. */
 const char *tt_me_model_state_name(void *context, size_t i);
-/* Where the derivatives by `columns` (states, inputs) may be other than 0, by the model structure; *known is false, and
- * `pattern` left alone, if that says nothing. */
+/* Returns where the derivatives by `columns` (states, inputs) may be nonzero, by the model structure; *known is false,
+ * and `pattern` unchanged, if that declares nothing. */
 TUTTI_CHECKED enum tutti_err tt_me_model_pattern(struct tt_me_model *model, const struct tt_me_axis *columns,
                                                  struct tt_pattern *pattern, bool *known);
-/* Nominal values of the states, as error weights: positive and finite whatever the FMU says. *changed becomes true if
- * they are others than before. */
+/* Reads nominal values of the states, as error weights: always positive and finite. *changed becomes true if they have
+ * changed. */
 TUTTI_CHECKED enum tutti_err tt_me_model_read_nominals(struct tt_me_model *model, bool *changed);
-/* Before a restart from the states x. Without --atol and a declared nominal value the absolute tolerance of a state is at most rtol times
- * the largest size that it had at a restart: a state of 1e-6 must not count as noise. For a state that is 0 there, the
- * derivative says how large it becomes. */
+/* Before a restart from the states x. Without --atol and a declared nominal value the absolute tolerance of a state is
+ * at most rtol times the largest size that it had at a restart: a state of 1e-6 must not count as noise. For a state
+ * that is 0 there, the derivative predicts its size. */
 TUTTI_CHECKED enum tutti_err tt_me_model_size_states(struct tt_me_model *model, double t, const double *x);
-/* Compares the FMU's directional derivatives with differences where it stands, once, before they are relied on. Those that
- * fail or are wrong are none from then on (unit->can), and the user is told. */
+/* Compares the FMU's directional derivatives with differences at the current point, once, before they are used. Failing
+ * or wrong ones are disabled (unit->can), with a warning. */
 TUTTI_CHECKED enum tutti_err tt_me_model_test_directional(struct tt_me_model *model);
-/* Adds what the FMU has to say to the error of a solver that cannot go on. */
+/* Adds the FMU's messages to the error of a solver that cannot continue. */
 enum tutti_err tt_me_model_explain(struct tt_me_model *model, enum tutti_err err);
 
-/* What a rollback brings back, but for the FMU's own state and where it stands. */
+/* The data that a rollback restores, except for the FMU's own state and its point. */
 struct tt_me_model_saved {
     struct tt_me_calendar calendar;
     double *nominals, *sizes, *largest;
@@ -162,7 +165,7 @@ TUTTI_CHECKED enum tutti_err tt_me_model_saved_init(struct tt_me_model_saved *sa
 void tt_me_model_saved_fini(struct tt_me_model_saved *saved);
 void tt_me_model_save(const struct tt_me_model *model, struct tt_me_model_saved *saved);
 void tt_me_model_restore(struct tt_me_model *model, const struct tt_me_model_saved *saved);
-/* As bytes, and back into one that was made for such a model. The parcel says whether that went well. */
+/* Packs a model's data as bytes, and unpacks it into data created for that model. The parcel records failures. */
 void tt_me_model_pack(const struct tt_me_model *model, const struct tt_me_model_saved *saved,
                       struct tt_byte_writer *parcel);
 void tt_me_model_unpack(const struct tt_me_model *model, struct tt_byte_reader *in, struct tt_me_model_saved *saved);

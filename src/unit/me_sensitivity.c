@@ -15,8 +15,8 @@
 
 /* d, relative to the parameter; and the distance of differences along S, relative to the states. */
 static const double relative = 1e-7;
-/* A twin whose indicator has not left its domain where it should have, by rounding, goes on a bit, four times as far each time. That delays its event,
- * an error of this delay over d. */
+/* A twin whose indicator has not left its domain where it should have, by rounding, advances slightly, four times as
+ * far at each try. That delays its event, an error of this delay over d. */
 enum { BEYOND_TRIES = 16 };
 
 struct parameter_twin {
@@ -24,8 +24,8 @@ struct parameter_twin {
     double d;
     struct tt_instance *instance;
     double next_event;      /* that it has announced */
-    double e;               /* of the event at hand */
-    double event_time;      /* of its own last one: FMI allows no time before it */
+    double e;               /* of the current event */
+    double event_time;      /* time of its last event: FMI permits no earlier time */
     double *placed, *after; /* its states before and after it; n each */
 };
 
@@ -35,7 +35,7 @@ struct tt_me_sensitivity {
     struct parameter_twin *twins;
     size_t states; /* n: scalar ones */
     uint32_t *outputs;
-    size_t output_count; /* scalar continuous Float64 outputs that are no states */
+    size_t output_count; /* scalar continuous Float64 outputs that are not states */
     char **names;
     struct tutti_extra extra;
     struct tt_pattern blocks; /* of df/dx, once per parameter */
@@ -44,7 +44,7 @@ struct tt_me_sensitivity {
     struct tt_me_model *model;
     struct tt_me_events *events;
     bool in_event;
-    double *memory; /* all that follows: n each, z as many as indicators, y as outputs */
+    double *memory; /* memory of the arrays below: n each, z one per indicator, y one per output */
     double *before, *slopes_before, *here, *there, *point;
     double *z, *z_twin, *y, *y_twin;
 };
@@ -108,7 +108,7 @@ static enum tutti_err add_parameters(struct tt_me_sensitivity *own, const char *
     return TUTTI_OK;
 }
 
-/* States by the model structure, and outputs that are none of them. */
+/* Finds states by the model structure, and outputs that are not states. */
 static enum tutti_err sensitivity_find_columns(struct tt_me_sensitivity *own)
 {
     const struct tt_description *desc = own->fmu->desc;
@@ -195,7 +195,7 @@ static enum tutti_err difference_along_solution(struct tt_me_sensitivity *own, d
     return eval == TUTTI_EVAL_FAILED ? model->ode.err : TUTTI_OK;
 }
 
-/* The FMU stands at (t, x). What has no value is NaN: the solver tries elsewhere. */
+/* The FMU is at (t, x). Undefined values are NaN: the solver tries a different point. */
 static enum tutti_err sensitivity_rhs(void *context, struct tutti_model *unused, double t, const double *p, double *dp)
 {
     struct tt_me_sensitivity *own = context;
@@ -492,7 +492,7 @@ enum tutti_err tt_me_sensitivity_complete(struct tt_me_sensitivity *own, double 
     return TUTTI_OK;
 }
 
-/* The indicator of a twin at time t + e of its own solution, which begins at x + d S with slope f-. */
+/* Reads the indicator of a twin at time t + e of its solution, which begins at x + d S with slope f-. */
 static enum tutti_err read_twin_indicator(struct tt_me_sensitivity *own, const struct parameter_twin *twin,
                                           const double *s, double t, double e, size_t indicator, double *z)
 {

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* me_sensitivity.h - how the solution of a Model Exchange FMU follows its parameters: S = dx/dp, integrated with the states,
+/* me_sensitivity.h - sensitivities of the solution of a Model Exchange FMU to its parameters: S = dx/dp, integrated
+ * with the states,
  *
  *     S' = df/dx S + df/dp,    S(t0) = dx0/dp,
  *
- * as extra equations (me_extra.h): one system, the same steps and error test for both (the simultaneous corrector of Maly, Petzold, Appl. Numer.
- * Math. 20, 1996; the Jacobian is block diagonal). df/dx S is a directional derivative of the FMU, or a difference. df/dp is a difference between the
- * FMU and a twin: another instance of it whose parameter is p + d, set while it is initialised, since most parameters cannot be set later.
+ * as extra equations (me_extra.h): one system, the same steps and error test for both (the simultaneous corrector of
+ * Maly, Petzold, Appl. Numer. Math. 20, 1996; the Jacobian is block diagonal). df/dx S is a directional derivative of
+ * the FMU, or a difference. df/dp is a difference between the FMU and a twin: another instance of it whose parameter is
+ * p + d, set while it is initialised, since most parameters cannot be set later.
  *
- * At an event that takes place at time s(p) the states become x+ = g(x-, p). Twins pass it, too: from the point (s + e, x- + d S + e f-), where e is what
- * moves the twin to its own crossing of the indicator, to x+ there. With J and j for what the event adds to the states of the twin and of the FMU,
+ * At an event that takes place at time s(p) the states become x+ = g(x-, p). Twins pass it, too: from the point (s + e,
+ * x- + d S + e f-), where e is what moves the twin to its own crossing of the indicator, to x+ there. With J and j for
+ * what the event adds to the states of the twin and of the FMU,
  *
  *     S+ = S- + (f- - f+) e / d + (J - j) / d,
  *
- * which is the saltation matrix's formula (Rozenvasser 1967; Hiskens, Pai, IEEE Trans. Circuits Syst. I 47, 2000), by differences. */
+ * which is the saltation matrix's formula (Rozenvasser 1967; Hiskens, Pai, IEEE Trans. Circuits Syst. I 47, 2000), by
+ * differences. */
 #ifndef TT_UNIT_ME_SENSITIVITY_H
 #define TT_UNIT_ME_SENSITIVITY_H
 
@@ -53,7 +57,8 @@ TUTTI_CHECKED enum tutti_err tt_me_sensitivity_exit_init(struct tt_me_sensitivit
 /* The FMU completes a step at (t, x): all states, then all of S. */
 TUTTI_CHECKED enum tutti_err tt_me_sensitivity_complete(struct tt_me_sensitivity *sensitivity, double t,
                                                         const double *x);
-/* Before the FMU enters an event at (t, x); `indicator` is the one that has left its domain, SIZE_MAX: it is no state event. */
+/* Called before the FMU enters an event at (t, x); `indicator` is the one that has left its domain, SIZE_MAX: not a
+ * state event. */
 TUTTI_CHECKED enum tutti_err tt_me_sensitivity_enter_event(struct tt_me_sensitivity *sensitivity, double t,
                                                            const double *x, size_t indicator);
 /* After the FMU has left it, with new states: S+ into x; *changed becomes true if that is another than S-. `first`: the one after the

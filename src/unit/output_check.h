@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* output_check.h - the outputs of a unit, read at several points, to tell whether a step that is repeated gives the same. */
+/* output_check.h - compares the outputs of a unit at several points, to test whether a repeated step gives equal
+ * results. */
 #ifndef TT_UNIT_OUTPUT_CHECK_H
 #define TT_UNIT_OUTPUT_CHECK_H
 
@@ -10,7 +11,7 @@ struct tt_output_check {
     size_t count;
     const struct tt_description *desc;
     struct tt_signals scale; /* of reals: the largest values seen so far */
-    double tolerance;        /* reals may differ by so much of their scale: solvers of FMUs may begin anew */
+    double tolerance;        /* reals may differ by this part of their scale: solvers of FMUs may restart */
 };
 
 /* Where the unit is, the first point is seen. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* parameter_check.h - does an FMU have the parameters that it should have: those that were set, and else those of its description?
+/* parameter_check.h - checks that the parameters of an FMU have the expected values: those that were set, otherwise
+ * those of its description.
  *
- * FMI lets importers rely on the start values of the description, and most do. Others set all of them, so that tools do not
- * notice where their FMUs have other ones. */
+ * FMI permits importers to rely on the start values of the description, and most do. Some importers set all of them, so
+ * that exporting tools do not notice FMUs with different values. */
 #ifndef TT_UNIT_PARAMETER_CHECK_H
 #define TT_UNIT_PARAMETER_CHECK_H
 
@@ -16,10 +17,12 @@ struct tt_parameter_check {
     struct tt_signals expected, found; /* `found` is to be read from the unit */
 };
 
-/* Of those who know better: is the value of this parameter neither from the description nor from a setting? */
+/* Callback for parameters with other sources: returns true if the value comes neither from the description nor from a
+ * setting. */
 typedef bool tt_parameter_check_elsewhere(const void *context, uint32_t variable);
 
-/* The unit is configured. `elsewhere`: NULL if there are none. On an error there is nothing to be released. */
+/* Called for a configured unit. `elsewhere`: NULL if there are no other sources. On an error nothing needs to be
+ * released. */
 TUTTI_CHECKED enum tutti_err tt_parameter_check_init(struct tt_parameter_check *described, const struct tt_unit *unit,
                                                      const struct tt_setting *settings, size_t setting_count,
                                                      tt_parameter_check_elsewhere *elsewhere, const void *context);

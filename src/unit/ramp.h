@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* ramp.h - does a Co-Simulation FMU that takes derivatives of inputs use them?
+/* ramp.h - tests whether a Co-Simulation FMU that accepts derivatives of inputs uses them.
  *
- * Some FMUs claim canInterpolateInputs, accept what fmi2SetRealInputDerivatives gives them, and hold their inputs all the same: such a run
- * is late by half a step. Further instances (fresh.h) make the same steps with inputs that move in each step, and with inputs that are held at
- * its beginning. If states and outputs of both are the same to the bit, a third one has inputs that are held at the end of each step: only
- * where that makes a difference, so that the inputs matter, does the FMU ignore the derivatives. An FMU that does not costs one step of two
- * instances. */
+ * Some FMUs claim canInterpolateInputs, accept fmi2SetRealInputDerivatives, and still hold their inputs: such a run is
+ * late by half a step. Further instances (fresh.h) make the same steps with inputs that move in each step, and with
+ * inputs that are held at its beginning. If states and outputs of both are equal to the bit, a third instance has
+ * inputs that are held at the end of each step: only if that makes a difference, so that the inputs matter, the FMU
+ * ignores the derivatives. For a correct FMU the test costs one step of two instances. */
 #ifndef TT_UNIT_RAMP_H
 #define TT_UNIT_RAMP_H
 

@@ -8,19 +8,19 @@
 #include "base/number.h"
 #include "base/vector.h"
 
-/* An entry begins with one of these bytes. What it holds, in this machine's layout:
+/* An entry begins with one of these bytes. Its content, in this machine's layout:
  *  DEFINE       u8 type, u32 count, u32 value_count, the references: the next number of a list of variables
  *  SET          u32 list, values
  *  GET          u32 list, hash of the values
  *  DERIVATIVES  u32 list, u8 whether elements follow, orders, values, elements
- *  STEP         t, h, horizon, u8 how far back it may be taken; MOVING, as often as the FMU asked; ANSWER
+ *  STEP         t, h, horizon, u8 how far it may be rolled back; MOVING, for each request of the FMU; ANSWER
  *  MOVING       values
  *  ENTER        nothing: event mode
  *  SETTLE       ANSWER
  *  ANSWER       hash of it */
 enum replay_entry { DEFINE = 1, SET, GET, DERIVATIVES, STEP, MOVING, ENTER, SETTLE, ANSWER };
 
-/* What of unit->back_to counts. */
+/* Values of unit->back_to. */
 enum { BACK_BEFORE_STEP = 1, BACK_NOWHERE = 2 };
 
 /* Variables of one type that are set or read together. */
@@ -32,7 +32,6 @@ struct replay_list {
     size_t at;    /* where it is defined */
 };
 
-/* A point that the unit has saved. */
 struct replay_mark {
     const struct tt_unit_saved *saved;
     size_t at;
@@ -107,7 +106,7 @@ static void replay_abandon(struct tt_replay *replay)
     replay->given_up = true;
 }
 
-/* Is there anything to record? */
+/* Returns true if calls are recorded. */
 static bool is_recording(struct tt_replay *replay)
 {
     if (replay->records && replay->record.size > replay->most)
@@ -382,7 +381,6 @@ struct replay_variable {
     uint32_t reference, index;
 };
 
-/* Where a unit is on its way back. */
 struct replay_run {
     struct tt_unit *unit;
     struct tt_replay *replay;
@@ -441,7 +439,7 @@ static enum tutti_err sort_replay_variables(struct replay_run *again)
     return TUTTI_OK;
 }
 
-/* Room for the values of a list, if they are as many as its variables have: FMUs count on that. */
+/* Reserves room for the values of a list, whose number must match its variables, because FMUs rely on that. */
 static enum tutti_err replay_allocate_list(const struct replay_run *again, struct replay_list *list)
 {
     size_t left = list->value_count, extent;
@@ -481,7 +479,7 @@ static enum tutti_err replay_next_block(struct replay_run *again, struct tt_bloc
     return !text || block->owned ? TUTTI_OK : tt_fail_memory();
 }
 
-/* What C has no other values of. */
+/* Checks values of types for which C has invalid representations. */
 static bool are_valid_values(enum tt_type type, const unsigned char *bytes, size_t size)
 {
     bool truth = type == TUTTI_TYPE_BOOLEAN || type == TUTTI_TYPE_CLOCK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* replay.h - a unit whose FMU cannot serialise its state, brought back by telling it again what it was told since the start.
+/* replay.h - restores a unit whose FMU cannot serialise its state by repeating all calls since the start.
  *
- * The unit's functions are replaced by others that keep a record of every call that matters for what follows (sets, steps, events), of what
- * the FMU asked for inside of a step, and hashes of what it answered. A unit that goes back to a point that it saved forgets what came after it.
- * In another process, with a unit that has come to the start in the same way, the calls are made once more; answers that are others than
- * those recorded end it.
+ * The unit's functions are replaced by versions that record every call that affects later results (sets, steps,
+ * events), the FMU's requests inside a step, and hashes of its answers. A unit that is rolled back to a saved point
+ * discards the later part. In a different process, with a unit that has reached the start in an equal way, the calls
+ * are repeated; an answer that differs from the record is an error.
  *
  * The record is held in memory. A step with a few inputs and outputs takes some 60 bytes. */
 #ifndef TT_UNIT_REPLAY_H
@@ -27,13 +27,13 @@ struct tt_replay_watch {
     enum tutti_err (*pass)(void *context, double t);
     void *context;
 };
-/* Brings a unit that is at the start, with nothing recorded, to where such a record ends; recording goes on from there. FORMAT; FMU: it answers
- * otherwise than it did. */
+/* Brings a unit that is at the start, with an empty record, to the end of the given record; recording continues from
+ * there. FORMAT; FMU: its answers differ. */
 TUTTI_CHECKED enum tutti_err tt_replay_unpack(struct tt_unit *unit, struct tt_byte_reader *in,
                                               const struct tt_replay_watch *watch);
 
-/* For kinds, inside of a step: values of inputs that move, as they were then, if the step is made once more; false: they are to be found, and
- * noted. `replay` may be NULL. */
+/* For kinds, inside a step: returns the recorded values of moving inputs if the step is being repeated; false: the
+ * caller must compute them, and they are recorded. `replay` may be NULL. */
 bool tt_replay_read_moving(struct tt_replay *replay, double *values, size_t count);
 void tt_replay_record_moving(struct tt_replay *replay, const double *values, size_t count);
 

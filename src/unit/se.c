@@ -14,7 +14,7 @@ struct se {
     double t;
     unsigned long activations;
     bool saves;                         /* the FMU saves its state */
-    unsigned long measured, measure_at; /* of the activations the last, and the next, whose time is taken */
+    unsigned long measured, measure_at; /* numbers of the last activation, and of the next one that is measured */
 };
 
 /* Between two partitions the FMU does not change: without a saved state it comes back as long as none was activated since. */
@@ -205,7 +205,6 @@ static void se_record_activation(struct tt_unit *unit, const struct tt_model_par
     se->measure_at = se->activations + 1;
 }
 
-/* There is no event mode (unit->has_events). */
 static enum tutti_err se_enter_event(struct tt_unit *unit)
 {
     (void)unit;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* shadow.h - a unit that lives on another rank. It can do what the unit there can, by what its rank told; every call is done
- * and without effect, and a step ends where it should. What the real unit makes of it comes by the fabric. Masters need not
- * ask whose a unit is, except where they decide, and where they would waste time. */
+/* shadow.h - represents a unit of a different rank. It has the capabilities that its rank reported; every call succeeds
+ * without effect, and a step ends where it should. The real unit's signals arrive by the fabric. Masters need not
+ * distinguish shadows, except for decisions, and to save time. */
 #ifndef TT_UNIT_SHADOW_H
 #define TT_UNIT_SHADOW_H
 
 #include "unit/unit.h"
 
-/* What ranks tell each other about a unit, as numbers. */
+/* The properties of a unit that ranks exchange, as numbers. */
 enum { TUTTI_TRAITS = 6 };
 
 /* `kind` is that of the unit elsewhere. */

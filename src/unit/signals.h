@@ -16,10 +16,10 @@
 struct tt_block {
     enum tt_type type;
     size_t count;       /* references */
-    size_t value_count; /* values: more than references where there are arrays */
+    size_t value_count; /* number of values, which is larger than that of references with arrays */
     uint32_t *references;
-    void *values;           /* laid out as type.h says */
-    struct tt_owned *owned; /* String and Binary: the block's copies of what the FMU returned, else NULL */
+    void *values;           /* laid out as type.h defines */
+    struct tt_owned *owned; /* String and Binary: the block's copies of the FMU's values, otherwise NULL */
 };
 
 struct tt_signals {
@@ -38,8 +38,8 @@ TUTTI_CHECKED enum tutti_err tt_signals_init(struct tt_signals *signals, const s
                                              const uint32_t *variables, const size_t *extents, size_t count);
 void tt_signals_fini(struct tt_signals *signals);
 
-/* After the FMU filled a block of Strings or Binaries with pointers of its own, which its next call may free: replaces
- * them by copies. Does nothing for other types. NULL becomes an empty value. */
+/* Called after the FMU filled a block of Strings or Binaries with pointers that its next call may free: replaces them
+ * by copies. Does nothing for other types. NULL becomes an empty value. */
 TUTTI_CHECKED enum tutti_err tt_signals_own(struct tt_block *block);
 
 /* The values of a block, for another process; and back into one of the same layout. FORMAT. */
@@ -49,7 +49,7 @@ TUTTI_CHECKED enum tutti_err tt_signals_block_unpack(struct tt_block *block, str
 void tt_signals_pack(const struct tt_signals *signals, struct tt_byte_writer *parcel);
 TUTTI_CHECKED enum tutti_err tt_signals_unpack(struct tt_signals *signals, struct tt_byte_reader *in);
 
-/* The copies by themselves, for those who lay out values on their own. An array of them, empty, in an arena; its n-th. */
+/* The copies alone, for callers that lay out values themselves: an array of empty copies in an arena; its n-th element. */
 struct tt_owned *tt_signals_owned_array(struct tt_arena *arena, size_t count);
 struct tt_owned *tt_signals_owned_at(struct tt_owned *owned, size_t n);
 void tt_signals_owned_fini(struct tt_owned *owned, size_t count);
@@ -59,7 +59,7 @@ TUTTI_CHECKED enum tutti_err tt_signals_owned_copy(struct tt_owned *owned, enum 
 /* Copies `size` bytes as one String or Binary; `to` then points to the copy. */
 TUTTI_CHECKED enum tutti_err tt_signals_owned_put(struct tt_owned *owned, enum tt_type type, const void *bytes,
                                                   size_t size, void *to);
-/* Are they equal, by content? */
+/* Returns true if the values are equal by content. */
 bool tt_signals_owned_equal(enum tt_type type, const void *a, const void *b, size_t count);
 
 #endif

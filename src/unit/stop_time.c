@@ -7,7 +7,6 @@
 
 enum { POINTS = 3 /* the start, and the ends of two steps */ };
 
-/* What an instance was at the points. */
 struct stop_time_trace {
     double values[POINTS][TUTTI_MOST_PROBES];
 };

@@ -27,7 +27,7 @@ enum {
     MOST_INNER_STEPS = 10000 /* of a step */
 };
 
-/* Solvers may begin anew where a unit goes back. */
+/* Solvers may restart after a rollback. */
 static const double CS_TOLERANCE = 1e-4, ME_TOLERANCE = 1e-3, ME_RTOL = 1e-6;
 /* Co-Simulation and Model Exchange of one FMU may differ by so much of a range, on average over the points. */
 static const double ALIKE = 0.01;
@@ -56,7 +56,6 @@ struct fmu_trial {
     bool ran;
 };
 
-/* A unit on its way. */
 struct trial_run {
     struct tt_unit *unit;
     double t, next_event;
@@ -70,7 +69,7 @@ static void trial_add_finding(const struct fmu_trial *trial, enum tt_severity se
                     tt_fmi_state_interface_name(trial->interface), what, why[0] ? ": " : "", why);
 }
 
-/* Whatever fails is told, but for want of memory. */
+/* Every failure is reported, except out of memory. */
 static enum tutti_err trial_report_error(const struct fmu_trial *trial, enum tutti_err err, enum tt_severity severity,
                                          const char *what)
 {
@@ -155,7 +154,7 @@ static enum tutti_err trial_run_to(const struct fmu_trial *trial, struct trial_r
 
 /* ---- the plain run ---- */
 
-/* Continuous outputs, or if there are none the other continuous variables. */
+/* Lists continuous outputs, or if there are none the other continuous variables. */
 static size_t list_continuous(const struct tt_description *desc, uint32_t *variables)
 {
     static const enum tt_causality causalities[] = {TUTTI_OUTPUT, TUTTI_LOCAL};
@@ -188,7 +187,7 @@ static enum tutti_err trial_record(struct fmu_trial *trial, struct trial_run *wa
     return TUTTI_OK;
 }
 
-/* Is there another point that the unit can reach? */
+/* Returns true if the unit can reach a further point. */
 static bool has_next_point(const struct fmu_trial *trial, const struct trial_run *walk)
 {
     double next = walk->t + trial->grid.step, stop = trial->setup.stop;
@@ -247,7 +246,7 @@ static enum tutti_err read_before_and_after(const struct fmu_trial *trial, struc
     return TUTTI_OK;
 }
 
-/* Do variables follow the time and the states when they are read, or only when derivatives are computed? */
+/* Tests whether variables follow the time and the states when they are read, or only when derivatives are computed. */
 static enum tutti_err test_reading(struct fmu_trial *trial)
 {
     uint32_t variables[MOST_DERIVATIVES];
@@ -303,7 +302,6 @@ struct trial_difference {
     bool back; /* only after it went back, not because it might */
 };
 
-/* A unit that goes back and forth. */
 struct trial_repetition {
     struct trial_run walk;
     struct tt_unit_saved *saved;
@@ -312,8 +310,8 @@ struct trial_repetition {
     struct trial_difference difference;
 };
 
-/* Every two steps are made twice. Of Co-Simulation both have to be those of the plain run; a solver of ours begins anew, which
- * may move an event to the other side of a point, so that of Model Exchange the second are compared with the first. */
+/* Every two steps are made twice. For Co-Simulation both must equal the plain run. A solver of Tutti restarts, which
+ * may move an event to the other side of a point, so for Model Exchange the second pair is compared with the first. */
 static enum tutti_err test_restore(struct fmu_trial *trial, bool forked, int most, struct trial_repetition *it)
 {
     struct trial_run *walk = &it->walk;
@@ -546,7 +544,7 @@ static enum tutti_err note_inputs(const struct fmu_trial *trial, struct tt_fresh
     return TUTTI_OK;
 }
 
-/* All inputs rise along ramps: does that show? */
+/* All inputs rise along ramps; tests whether the FMU uses the derivatives. */
 static enum tutti_err try_ramps(struct fmu_trial *trial)
 {
     double slopes[TUTTI_MOST_NOTED];
@@ -598,7 +596,7 @@ static bool trial_keeps_start(const struct tt_var *var)
            (var->causality == TUTTI_LOCAL || var->causality == TUTTI_OUTPUT);
 }
 
-/* A little beside the start value, inside of the bounds; false: there is nothing. */
+/* Returns a value near the start value, inside the bounds; false if there is none. */
 static bool shift_start_value(const struct tt_var *var, double *value)
 {
     double start = *(const double *)var->start, distance = 0.01 * (start != 0 ? fabs(start) : 1);
@@ -671,7 +669,7 @@ static enum tutti_err read_start_values(struct fmu_trial *trial, struct trial_st
     return err;
 }
 
-/* An FMU that does not initialise with other values says nothing about whether it takes them. */
+/* An FMU that fails to initialise with different values gives no evidence on whether it accepts them. */
 static enum tutti_err test_start_values(struct fmu_trial *trial)
 {
     struct trial_starts *starts = calloc(1, sizeof *starts);
@@ -855,7 +853,7 @@ enum tutti_err tt_trial(struct tt_fmu *fmu, const char *name, const struct tt_se
         const struct tt_unit_kind *kind = NULL;
         if (!fmu->desc->interfaces[kinds[k]].present ||
             tt_unit_kind_for(fmu, tt_unit_interface_choice_of(kinds[k]), false, &kind))
-            continue; /* which `tutti check` says without a trial */
+            continue; /* `tutti check` reports it without a trial */
         struct fmu_trial *trial = trials[k] = calloc(1, sizeof *trial);
         if (!trial) {
             err = tt_fail_memory();

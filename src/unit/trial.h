@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* trial.h - an FMU is run to see whether it does what it says: for `tutti check --run`. */
+/* trial.h - runs an FMU to test its declared capabilities: for `tutti check --run`. */
 #ifndef TT_UNIT_TRIAL_H
 #define TT_UNIT_TRIAL_H
 
 #include "base/findings.h"
 #include "unit/unit.h"
 
-/* Of each interface that the FMU has: instantiates it with these settings, initialises it, steps through its default
- * experiment (a part of it, if that is long), tries whether its parameters have the start values of its description and
- * whether it takes others, and what it claims beyond that: going back to saved states, also those that were serialised,
- * directional derivatives, derivatives of outputs. What fails is a finding: an error where a run would
- * end, else a warning. How it can be taken back, by its saved states or by forking, is told to `notes` (NULL: not tried beyond what
- * it claims). Inputs keep their start values. MEMORY is the only failure. */
+/* Tests each interface of the FMU: instantiates it with these settings, initialises it, steps through its default
+ * experiment (a part of it, if that is long), tests whether its parameters have the start values of its description and
+ * accept different ones, and tests declared capabilities: restoring saved states, also serialised ones, directional
+ * derivatives, derivatives of outputs. A failure is a finding: an error if a run would end, otherwise a warning.
+ * `notes` receives whether it can be rolled back by saved states or by forking (NULL: only declared capabilities are
+ * tested). Inputs keep their start values. MEMORY is the only error. */
 TUTTI_CHECKED enum tutti_err tt_trial(struct tt_fmu *fmu, const char *name, const struct tt_setting *settings,
                                       size_t count, struct tt_findings *findings, const struct tutti_log *notes);
 

@@ -228,7 +228,7 @@ enum tutti_err tt_unit_get(struct tt_unit *unit, struct tt_signals *signals)
     return TUTTI_OK;
 }
 
-/* What is wrong with a value, with where it came from: a file, or the command line. */
+/* Reports a fault of a value with its origin: a file, or the command line. */
 static enum tutti_err unit_report_setting(const struct tt_setting *setting, enum tutti_err err)
 {
     if (err != TUTTI_ERR_ARGUMENT)
@@ -380,7 +380,7 @@ enum tutti_err tt_unit_try_inputs(struct tt_unit *unit, const struct tt_setting 
     return TUTTI_OK;
 }
 
-/* What all kinds of units do with their instance. */
+/* Common operations of all kinds of units on their instance. */
 
 /* An FMU may need some rounds to settle; one that needs this many never will. */
 enum { MOST_EVENT_ROUNDS = 1000 };
@@ -468,7 +468,7 @@ void tt_unit_record_time(struct tt_unit *unit, bool all, double seconds)
     double usual = counts->timed > 0 ? counts->seconds / (double)counts->timed : seconds;
     counts->seconds += seconds + others * fmin(seconds, 4 * usual);
     counts->timed = counts->do_steps;
-    /* By the mean, not by this one: gaps that follow single steps would favour what comes after quick ones. */
+    /* Uses the mean instead of this step: gaps that follow single steps would favour steps after quick ones. */
     double mean = counts->seconds / (double)counts->timed;
     double gap = all ? 1 : fmin(seconds_per_measurement / fmax(mean, 1e-9), MOST_STEPS_BETWEEN);
     counts->time_next = counts->do_steps + (gap > 1 ? (unsigned long)gap | 1 : 1); /* odd: steps may come in pairs */

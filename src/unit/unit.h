@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* unit.h - what can be stepped.
+/* unit.h - the interface of everything that can be stepped.
  *
- * A unit is one FMU in a run, with whatever it takes to make it step: for Co-Simulation the FMU's own solver, for Model
- * Exchange one of ours; for Scheduled Execution its partitions. Masters see only this interface. A kind is one const struct; to add one: copy cs.c, list it in
- * unit.c, run `ctest -L unit`.
+ * A unit is one FMU in a run, with the means to step it: for Co-Simulation the FMU's internal solver, for Model
+ * Exchange a solver of Tutti; for Scheduled Execution its partitions. Masters use only this interface. A kind is one
+ * const struct; to add one: copy cs.c, list it in unit.c, run `ctest -L unit`.
  *
- * Life of a unit: new, set_up, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...], terminate,
- * free. Between steps: save, and restore any number of times. In place of enter_init ... exit_init: adopt. */
+ * Life of a unit: new, set_up, configure, enter_init, [get, set ...], exit_init, [set, step, get, event ...],
+ * terminate, free. Between steps: save, and restore any number of times. In place of enter_init ... exit_init: adopt. */
 #ifndef TT_UNIT_UNIT_H
 #define TT_UNIT_UNIT_H
 
@@ -29,7 +29,7 @@
 
 struct tt_unit;
 struct tt_linear;         /* linear.h */
-struct tt_unit_saved;     /* a point that a unit can go back to; the kind knows what is in it */
+struct tt_unit_saved;     /* a saved point of a unit, whose content is private to the kind */
 struct tutti_extra;       /* <tutti/extra.h> */
 struct tt_replay;         /* replay.h */
 struct tt_me_sensitivity; /* me_sensitivity.h */
@@ -56,7 +56,7 @@ struct tt_integration {
     enum tt_linear_solver linear;
     bool average;                    /* outputs are those of the averages over a step (Lacoursiere 2017 eq. 1-3) */
     const struct tutti_extra *extra; /* equations that are integrated with the FMU's; NULL: none */
-    struct tt_me_sensitivity *sensitivity; /* ... if they are its own, by parameters; NULL: they are not. Borrowed */
+    struct tt_me_sensitivity *sensitivity; /* sensitivities to parameters; NULL: none. Borrowed */
 };
 
 /* Which interface of an FMU is wanted. */
@@ -92,10 +92,10 @@ struct tt_input_curves {
 struct tt_unit_options {
     const char *name;            /* borrowed for the unit's life */
     const struct tutti_log *log; /* borrowed for the unit's life */
-    bool logging_on;             /* let the FMU tell its debug messages */
-    bool timing;                 /* measure the time of every do-step; else of some */
+    bool logging_on;             /* let the FMU log its debug messages */
+    bool timing;                 /* measure the time of every do-step; otherwise of a sample */
     uint32_t cannot;             /* TUTTI_CAN_* that are not used even if the FMU offers them */
-    bool forked;                 /* in a process of its own, taken back by forking it (fmi/forked/) */
+    bool forked;                 /* in a separate process, rolled back by forking it (fmu/process/) */
     bool rejects;                /* FMI 1.0: taken back by rejecting its last step, if it can */
     bool is_fresh;               /* made beside a run to test the FMU (fresh.h): it is not tested itself */
     const volatile sig_atomic_t
@@ -104,7 +104,8 @@ struct tt_unit_options {
      * intermediateUpdate, Float64 ones first, then Float32, and who writes their values at t into `values`. Borrowed. NULL: none. */
     const uint32_t *moving;
     size_t moving_count, moving_doubles; /* of these: Float64 variables */
-    /* How many values there are, of the Float64 variables and of the others: arrays have their extents when the unit is configured. */
+    /* Returns the numbers of values, of the Float64 variables and of the rest: arrays have their extents when the unit
+     * is configured. */
     void (*moving_extents)(void *context, size_t *doubles, size_t *floats);
     void (*moving_sample)(void *context, double t, double *values);
     void *moving_context;
@@ -114,11 +115,10 @@ struct tt_unit_options {
 
 struct tt_unit_counts {
     unsigned long do_steps, gets, sets, init_evaluations, rollbacks;
-    unsigned long points; /* that were saved to be gone back to; by the caller */
-    unsigned long rejected, auxiliary,
-        attributed;                 /* do-steps that were taken back, that only helped; told apart so far */
-    struct tt_solver_counts solver; /* Model Exchange */
-    struct tt_solver_counts beside; /* ... of a second instance, which makes steps for this one (sim/control/twin.h) */
+    unsigned long points;                          /* that were saved to be gone back to; by the caller */
+    unsigned long rejected, auxiliary, attributed; /* do-steps rejected, and auxiliary; classified so far */
+    struct tt_solver_counts solver;                /* Model Exchange */
+    struct tt_solver_counts beside; /* of a second instance, which makes steps for this one (sim/control/twin.h) */
     double seconds;                 /* in the first `timed` do-steps; see tt_unit_record_time */
     unsigned long timed, time_next; /* do-steps that `seconds` speaks for; the next one to be measured */
     /* By the caller that steps the unit. */
@@ -127,7 +127,7 @@ struct tt_unit_counts {
     unsigned long exchanges_timed;
 };
 
-/* What an event brought. */
+/* The result of an event. */
 struct tt_unit_event {
     bool terminate;
     double next_event; /* INFINITY: none announced */
@@ -141,23 +141,25 @@ struct tt_unit_joint_state {
     bool near_zero;           /* its last event left an indicator near zero (solve/crossing.h) */
 };
 
-/* The equations of a unit for a solver that is not its own, which has the states of several units as one problem. From `lead` on
- * the kind's `step` is not called any more: trial points are placed, in continuous-time mode, and `arrive` says where the unit
- * is. Between a trial and the next `arrive` nothing else of the vtable but `get` may be called. */
+/* The equations of a unit for a foreign solver, which has the states of several units as one problem. From `lead` on
+ * the kind's `step` is not called any more: trial points are placed, in continuous-time mode, and `arrive` sets the
+ * unit's position. Between a trial and the next `arrive` nothing else of the vtable but `get` may be called. */
 struct tt_unit_equations {
     /* Once, after the initialisation. `back`: the solver's memory can be brought to another process. */
     void (*lead)(struct tt_unit *unit, bool back);
     void (*count)(const struct tt_unit *unit, size_t *states, size_t *indicators);
     void (*look)(const struct tt_unit *unit, struct tt_unit_joint_state *lead);
-    /* What absolute tolerances of the states are for, as in tt_ode.nominals. They are set again after an event that `take` has not ended. */
+    /* Returns the sizes for absolute tolerances of the states, as in tt_ode.nominals. They are set again after an event
+     * that `take` has not ended. */
     enum tutti_err (*size)(struct tt_unit *unit, double *sizes);
-    void (*take)(struct tt_unit *unit); /* what `look` has told is done */
+    void (*take)(struct tt_unit *unit); /* executes the plan of `look` */
 
     /* A trial point; inputs that a table moves follow. *discarded: the FMU has no values there. */
     enum tutti_err (*place)(struct tt_unit *unit, double t, const double *x, bool *discarded);
     /* Inputs there: a set that leaves no trace. */
     enum tutti_err (*put)(struct tt_unit *unit, const struct tt_block *block);
-    /* What the FMU says there, with its inputs set. *bad: the first derivative that is not finite, or their number. */
+    /* Returns the FMU's derivatives there, with its inputs set. *bad: the first derivative that is not finite, or their
+     * number. */
     enum tutti_err (*get_derivatives)(struct tt_unit *unit, double *dx, size_t *bad, bool *discarded);
     /* How far event indicators are on the way out of their domains (solve/crossing.h); *bad as above. */
     enum tutti_err (*get_excess)(struct tt_unit *unit, double *excess, size_t *bad);
@@ -168,8 +170,8 @@ struct tt_unit_equations {
                              size_t input_blocks);
     /* A step of the solver ends where the unit is; *event: the FMU asks for event mode. */
     enum tutti_err (*complete)(struct tt_unit *unit, bool *event, bool *terminate);
-    /* What the event is that will be entered there: `indicator` has left its domain (SIZE_MAX: none has), or it is the FMU's own
-     * (announced, or asked for by `complete`). An error if state events come too thick. */
+    /* Sets the cause of the event that will be entered: `indicator` has left its domain (SIZE_MAX: none has), or the
+     * FMU requested it (announced, or by `complete`). An error if state events are too frequent. */
     enum tutti_err (*meet)(struct tt_unit *unit, size_t indicator, bool own);
     const char *(*state_name)(struct tt_unit *unit, size_t i); /* good until the next call */
 };
@@ -177,7 +179,8 @@ struct tt_unit_equations {
 /* Who looks after the clocks of a unit; set by the rank that steps it. */
 struct tt_unit_ticking {
     void *context;
-    /* In event mode: before every update of the discrete states, while clocks tick; and after the last one. NULL: there are no clocks. */
+    /* In event mode: called before every update of the discrete states, while clocks tick; and after the last one.
+     * NULL: no clocks. */
     enum tutti_err (*before)(void *context);
     enum tutti_err (*after)(void *context);
     enum tutti_err (*update)(void *context); /* Scheduled Execution: in the callback of a partition */
@@ -204,8 +207,8 @@ struct tt_unit_kind {
     enum tutti_err (*reset)(struct tt_unit *unit);
     enum tutti_err (*exit_init)(struct tt_unit *unit);
 
-    /* In place of both: the FMU is where a state that was exported from it says, at the start of the experiment. As after exit_init, a unit
-     * with events is in event mode. */
+    /* Replaces both: the FMU has a state that was exported from it, at the start of the experiment. As after exit_init,
+     * a unit with events is in event mode. */
     enum tutti_err (*adopt)(struct tt_unit *unit, const unsigned char *bytes, size_t size);
     /* The FMU's state between steps as its own bytes; the caller's (free). */
     enum tutti_err (*export_state)(struct tt_unit *unit, unsigned char **bytes, size_t *size);
@@ -213,22 +216,24 @@ struct tt_unit_kind {
     /* One FMI call each. */
     enum tutti_err (*set)(struct tt_unit *unit, const struct tt_block *block);
     enum tutti_err (*get)(struct tt_unit *unit, struct tt_block *block);
-    /* The same where FMUs may refuse with Error: *refused becomes true, and the unit goes on. Not counted. */
+    /* As `set`, for values that FMUs may refuse with Error: *refused becomes true, and the unit remains usable. Not
+     * counted. */
     enum tutti_err (*offer)(struct tt_unit *unit, const struct tt_block *block, bool *refused);
     enum tutti_err (*ask)(struct tt_unit *unit, struct tt_block *block, bool *refused);
-    /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; after their values, before the step. Only if
-     * unit->can says TUTTI_CAN_INPUT_DERIVATIVES. If unit->keeps_slopes they hold until the input is set again, else for
-     * one step. elements[i] is the place in an array, which Model Exchange takes; NULL: all are scalars. */
-    /* Continuous inputs, or elements of them, whose values the unit may ask for at any time: it need not be told them before steps. Once, when it is
-     * configured. NULL: the kind has its inputs told. Only Model Exchange. */
+    /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; set after their values, before the step. Only if
+     * unit->can has TUTTI_CAN_INPUT_DERIVATIVES. If unit->keeps_slopes they apply until the input is set again,
+     * otherwise for one step. elements[i] is the index in an array, which Model Exchange supports; NULL: all are
+     * scalars. */
+    /* Sets curves of continuous inputs, or elements of them, which the unit may evaluate at any time instead of
+     * receiving values before steps. Called once, when the unit is configured. NULL: unsupported. Only Model Exchange. */
     enum tutti_err (*set_input_curves)(struct tt_unit *unit, const struct tt_input_curves *curves);
     enum tutti_err (*set_input_derivatives)(struct tt_unit *unit, const uint32_t *references, const size_t *elements,
                                             size_t count, const int32_t *orders, const double *values);
-    /* Derivative in time, of order 1 ... unit->output_order, of Real outputs at the time reached. */
+    /* Returns derivatives in time, of order 1 ... unit->output_order, of Real outputs at the time reached. */
     enum tutti_err (*get_output_derivatives)(struct tt_unit *unit, const uint32_t *references, size_t count,
                                              int32_t order, double *values);
-    /* sensitivity = d(unknowns)/d(knowns) * seed: outputs by inputs (scalars), where the unit is. UNSUPPORTED where there
-     * is no way. */
+    /* Computes sensitivity = d(unknowns)/d(knowns) * seed: outputs by inputs (scalars), at the unit's position.
+     * UNSUPPORTED if impossible. */
     enum tutti_err (*get_directional)(struct tt_unit *unit, const uint32_t *unknowns, size_t unknown_count,
                                       const uint32_t *knowns, size_t known_count, const double *seed,
                                       double *sensitivity);
@@ -238,9 +243,9 @@ struct tt_unit_kind {
 
     /* From t towards t + h. Never an error for a short step: see struct tt_fmi_step. */
     enum tutti_err (*step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *step);
-    /* What set, step and get of these Float64 blocks (NULL: none) come to where nothing unusual happens, as a call triple
-     * (fmu/batched_call.h), for steps to which nothing goes back. False: such steps are not that simple. NULL: those of no unit of
-     * the kind are. Counts are the caller's. */
+    /* Makes a call triple (fmu/batched_call.h) for set, step and get of these Float64 blocks (NULL: none) in the common
+     * case, for steps without rollback. False: the unit's steps are more complex. NULL: unsupported by the kind. The
+     * caller counts the steps. */
     bool (*make_triple)(struct tt_unit *unit, const struct tt_block *inputs, const struct tt_block *outputs,
                         struct tt_batched_call *triple);
     /* Scheduled Execution: computes a partition of the unit's instance and reads what it is to read (fmu/instance_clocks.h), where the unit is. NULL:
@@ -251,27 +256,28 @@ struct tt_unit_kind {
      * nothing else is called between them. NULL: the kind has none that do. */
     enum tutti_err (*begin_step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out, bool *pending);
     enum tutti_err (*end_step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out);
-    /* A partition was computed elsewhere, in so many seconds, and is read. NULL where `activate` is. */
+    /* A partition was computed elsewhere, in `seconds`, and is read. NULL where `activate` is. */
     void (*note_activation)(struct tt_unit *unit, const struct tt_model_partition *partition, double seconds);
-    /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the
-     * unit in it), then set inputs if need be, then settle: iterate until the discrete states rest, and back to
-     * stepping unless the FMU wants to end. */
+    /* Event mode at the time reached, only if unit->has_events: enter (not right after exit_init, which leaves the unit
+     * in it), then set inputs if necessary, then settle: iterate until the discrete states converge, and return to
+     * stepping unless the FMU requests the end. */
     enum tutti_err (*enter_event)(struct tt_unit *unit);
     enum tutti_err (*settle)(struct tt_unit *unit, struct tt_unit_event *event);
-    /* A point between steps to go back to: into *saved, which is made if it is NULL and reused else. UNSUPPORTED, naming
+    /* Saves a point between steps into *saved, which is created if it is NULL, otherwise reused. UNSUPPORTED, naming
      * what the FMU lacks. The point is lost (restore says so) where the unit cannot undo what happened since. */
     enum tutti_err (*save)(struct tt_unit *unit, struct tt_unit_saved **saved);
     enum tutti_err (*restore)(struct tt_unit *unit, const struct tt_unit_saved *saved);
     void (*discard)(struct tt_unit *unit, struct tt_unit_saved *saved); /* NULL is fine */
-    /* Back to where the solver's last own step began in the steps that were made while unit->notes_last was set; *t: there. As often as
-     * wanted. NULL: the kind knows of no such steps. */
+    /* Returns to the beginning of the solver's last step among the steps that were made while unit->notes_last was set;
+     * *t: that time. Can be repeated. NULL: the kind has no such steps. */
     enum tutti_err (*back_to_last)(struct tt_unit *unit, double *t);
-    /* A point as bytes for another process of this version of Tutti with the same FMU, and such bytes as a point of this unit,
-     * into *saved, which is NULL. UNSUPPORTED, naming what the FMU lacks; FORMAT. The unit, if it stands at that point, goes on as
-     * one that was brought there: what cannot be packed (the memory of some solvers) begins anew. */
+    /* `pack` serialises a point for a process of this version of Tutti with an equal FMU; `unpack` makes a point of
+     * this unit from the bytes, in *saved, which is NULL. UNSUPPORTED, naming what the FMU lacks; FORMAT. A unit at
+     * that point continues like one that was restored there: parts that cannot be packed (the memory of some solvers)
+     * restart. */
     enum tutti_err (*pack)(struct tt_unit *unit, const struct tt_unit_saved *saved, struct tt_byte_writer *parcel);
     enum tutti_err (*unpack)(struct tt_unit *unit, struct tt_byte_reader *in, struct tt_unit_saved **saved);
-    /* What the unit has counted and tested for itself, which going back does not take back: a part of what `pack` packs. NULL: nothing. */
+    /* The unit's counts and test results, which a rollback does not reset: a part of the data of `pack`. NULL: none. */
     void (*pack_counts)(const struct tt_unit *unit, struct tt_byte_writer *parcel);
     void (*unpack_counts)(struct tt_unit *unit, struct tt_byte_reader *in);
     /* The end of a run that went well; called at most once, nothing but finish follows. */
@@ -287,37 +293,37 @@ struct tt_unit {
     struct tt_fmu *fmu; /* borrowed */
     uint32_t can;       /* TUTTI_CAN_* that FMU and library offer */
     bool has_events;    /* event mode is used */
-    bool forked;        /* it lives in a process of its own, and goes back by forking it */
-    bool rejects;       /* FMI 1.0: it goes back by rejecting its last step, and by no more than that */
+    bool forked;        /* it runs in a separate process, and is rolled back by forking it */
+    bool rejects;       /* FMI 1.0: it can only reject its last step */
     bool uniform;       /* steps of one size only */
-    bool keeps_slopes;  /* inputs go on with their derivatives until they are set again */
+    bool keeps_slopes;  /* inputs keep their derivatives until they are set again */
     int output_order;   /* highest order of output derivatives; 0: none */
     /* Set by the rank that steps the unit. */
-    bool overlaps;        /* its FMU can compute a step on a thread of its own (canRunAsynchronuously): begin_step */
+    bool overlaps;        /* its FMU can compute a step in a separate thread (canRunAsynchronuously): begin_step */
     bool notes_last;      /* steps note where the last own step of the solver begins: see back_to_last */
     bool asks_for_inputs; /* connected inputs are among options.moving: they can move inside a step */
     unsigned directional_tests; /* of its directional derivatives, so far */
     bool forgets;    /* it claims to save its state, and does not come back as it was (sim/start/startup_tests.h) */
-    bool unsteady;   /* ... or only if it is not told that it may be taken back beyond the start of a step */
+    bool unsteady;   /* or only if noSetFMUStatePriorToCurrentPoint is set */
     bool undeclared; /* outputs follow inputs at once that the model structure denies (sim/start/startup_tests.h) */
     bool rushes;     /* its first step goes to the stop time (stop_time.h), and steps are errors */
     double
         back_to; /* the earliest point that may still be restored; INFINITY: none (noSetFMUStatePriorToCurrentPoint) */
     double step_size; /* of the step that is made next, where derivatives of inputs are set for it */
-    double horizon;   /* inputs go on as told until then: a solver may look ahead, beyond the end of the step */
-    uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: there are none */
+    double horizon;   /* inputs remain as set until then: a solver may look ahead, beyond the end of the step */
+    uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: none */
     struct tt_instance *instance; /* the kind's; of a unit with clocks, for those that make them tick */
-    struct tt_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: there are none */
+    struct tt_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: none */
     struct tt_unit_ticking ticking;
     struct tt_unit_counts counts;
-    struct tt_replay *replay; /* it is brought back by telling it again what it was told (replay.h); NULL: it is not */
+    struct tt_replay *replay; /* it is restored by repeating its calls (replay.h); NULL: it is not */
 };
 
-/* The kind of unit that an FMU can be. AUTO prefers Co-Simulation, unless `solver_named`: a solver that is named asks for
- * Model Exchange. UNSUPPORTED, saying why, if there is none. */
+/* Determines the kind of unit for an FMU. AUTO prefers Co-Simulation, unless `solver_named`: an explicit solver implies
+ * Model Exchange. UNSUPPORTED, with the reason, if no kind fits. */
 TUTTI_CHECKED enum tutti_err tt_unit_kind_for(const struct tt_fmu *fmu, enum tt_interface_choice choice,
                                               bool solver_named, const struct tt_unit_kind **kind);
-/* Whether the FMU can be run here at all, in one of its interfaces: the error says why not. Nothing is loaded. */
+/* Checks whether the FMU can be run here in one of its interfaces: the error has the reason. Nothing is loaded. */
 TUTTI_CHECKED enum tutti_err tt_unit_check_runnable(const struct tt_fmu *fmu);
 /* Makes a unit of the kind that fits the FMU and the options. `fmu` is borrowed. */
 TUTTI_CHECKED enum tutti_err tt_unit_new(struct tt_unit **out, struct tt_fmu *fmu,
@@ -329,12 +335,12 @@ TUTTI_CHECKED enum tutti_err tt_unit_apply(struct tt_unit *unit, const struct tt
 /* Inputs among `settings`, after enter_init: FMI 2.0 takes them there only. */
 TUTTI_CHECKED enum tutti_err tt_unit_apply_inputs(struct tt_unit *unit, const struct tt_setting *settings,
                                                   size_t count);
-/* Can the variable be set while the unit runs: is it an input, or a tunable parameter? */
+/* Returns true if the variable can be set while the unit runs: an input, or a tunable parameter. */
 bool tt_unit_is_settable_late(const struct tt_unit *unit, uint32_t variable);
 /* Those among `settings`, of a unit that has adopted a state. */
 TUTTI_CHECKED enum tutti_err tt_unit_apply_tunable(struct tt_unit *unit, const struct tt_setting *settings,
                                                    size_t count);
-/* ... before it, to an FMU that may refuse them: some compute their initial values in enter_init. */
+/* Sets inputs before it, in an FMU that may refuse them: some compute their initial values in enter_init. */
 TUTTI_CHECKED enum tutti_err tt_unit_try_inputs(struct tt_unit *unit, const struct tt_setting *settings, size_t count,
                                                 bool *refused);
 /* The values of one variable before anything is computed, as its description and `settings` have them, into `block`, which
@@ -342,23 +348,24 @@ TUTTI_CHECKED enum tutti_err tt_unit_try_inputs(struct tt_unit *unit, const stru
 TUTTI_CHECKED enum tutti_err tt_unit_describe_start(const struct tt_unit *unit, uint32_t variable,
                                                     const struct tt_setting *settings, size_t count,
                                                     struct tt_block *block);
-/* Before the initialisation (FMI 3.0): the values of one variable, with its `settings`, into such a
- * `block`. Of an FMU that does not tell them yet: those of its description. */
+/* Before the initialisation (FMI 3.0): reads the values of one variable, with its `settings`, into such a `block`. If
+ * the FMU does not return them yet, the values of its description. */
 TUTTI_CHECKED enum tutti_err tt_unit_get_start(struct tt_unit *unit, uint32_t variable,
                                                const struct tt_setting *settings, size_t count, struct tt_block *block);
 
 /* For kinds: structural parameters among `settings`, in configuration mode (I4), then the extents of arrays. */
 TUTTI_CHECKED enum tutti_err tt_unit_configure(struct tt_unit *unit, struct tt_instance *instance,
                                                const struct tt_setting *settings, size_t count);
-/* For kinds: tt_saved_state_import. The user is warned of a state whose own time is not the start of the experiment, if the FMU tells it. */
+/* For kinds: tt_saved_state_import. Warns of a state whose own time, if the FMU reports it, is not the start of the
+ * experiment. */
 TUTTI_CHECKED enum tutti_err tt_unit_adopt(struct tt_unit *unit, struct tt_instance *instance,
                                            const struct tutti_log *log, const unsigned char *bytes, size_t size);
-/* For kinds: lets an instance in event mode update its discrete states until they rest. */
+/* For kinds: updates discrete states of an instance in event mode until they converge. */
 TUTTI_CHECKED enum tutti_err tt_unit_update_discrete(const struct tt_unit *unit, struct tt_instance *instance,
                                                      struct tt_discrete_update *discrete);
-/* For kinds: directional derivatives of the FMU; as many values as references, or more (arrays). UNSUPPORTED if it has
- * none, or claims to have them and fails, or gives what is no number: such an FMU is not asked again (`unit->can`), and
- * the user is told once. The caller takes differences then. */
+/* For kinds: directional derivatives of the FMU; at least one value per reference (arrays). UNSUPPORTED if it has none,
+ * or declares them and fails, or returns values that are not numbers: such an FMU is not called again (`unit->can`),
+ * with one warning. The caller uses differences then. */
 TUTTI_CHECKED enum tutti_err tt_unit_get_directional(struct tt_unit *unit, struct tt_instance *instance,
                                                      const struct tutti_log *log, const uint32_t *unknowns,
                                                      size_t unknown_count, const uint32_t *knowns, size_t known_count,
@@ -366,8 +373,8 @@ TUTTI_CHECKED enum tutti_err tt_unit_get_directional(struct tt_unit *unit, struc
                                                      size_t sensitivity_count);
 /* For kinds: directional derivatives are not used any more; `why` is a sentence for the user. */
 void tt_unit_disable_directional(struct tt_unit *unit, const struct tutti_log *log, const char *why);
-/* For kinds: does a directional derivative disagree with the differences to both sides of a point? Only if these agree
- * with each other, so that there is neither a kink nor much noise, and far beyond what they may be off. */
+/* For kinds: returns true if a directional derivative contradicts the differences to both sides of a point. Only if
+ * these agree with each other, so that there is neither a kink nor much noise, and far beyond their error. */
 bool tt_unit_differences_contradict(double derivative, double ahead, double behind);
 /* Unknowns that follow inputs, along a seed: what they are beside the point, and how far that is. */
 struct tt_central_difference {
@@ -379,18 +386,18 @@ TUTTI_CHECKED enum tutti_err tt_unit_central_difference(struct tt_unit *unit, st
                                                         const uint32_t *unknowns, size_t unknown_count,
                                                         const uint32_t *knowns, size_t known_count, const double *seed,
                                                         double share, struct tt_central_difference *beside);
-/* For kinds, at such a place: are the FMU's directional derivatives of outputs by inputs, along this seed, those that
- * differences show? Those that contradict them are not used any more, and the user is told. */
+/* For kinds, at such a point: tests the FMU's directional derivatives of outputs by inputs, along this seed, against
+ * differences. Contradicting ones are disabled, with a warning. */
 TUTTI_CHECKED enum tutti_err tt_unit_test_directional(struct tt_unit *unit, struct tt_instance *instance,
                                                       const struct tutti_log *log, const uint32_t *unknowns,
                                                       size_t unknown_count, const uint32_t *knowns, size_t known_count,
                                                       const double *seed, const double *sensitivity);
-/* For kinds: a do-step, the last one counted, took so long. Says by counts.time_next when to measure again: `all`, at the
- * next one, else so rarely that it costs next to nothing. */
+/* For kinds: records the time of the last counted do-step. Sets counts.time_next to the next step to measure: with
+ * `all` the next one, otherwise so rarely that the cost is negligible. */
 void tt_unit_record_time(struct tt_unit *unit, bool all, double seconds);
-/* Seconds in all do-steps: measured if all were, else an estimate. */
+/* Returns the seconds in all do-steps: measured if all were, otherwise estimated. */
 double tt_unit_seconds(const struct tt_unit *unit);
-/* For kinds, at the end: what the FMU said too often. */
+/* For kinds, at the end: reports suppressed messages of the FMU. */
 void tt_unit_report(const struct tt_unit *unit, const struct tt_instance *instance, const struct tutti_log *log);
 
 /* Values for the result of the equations that a program added (options.integration.extra), where the unit is. Only for a Model

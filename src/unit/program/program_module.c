@@ -17,7 +17,7 @@ struct tutti_program_unit {
     struct kit_var *variables;
     size_t state_count;
     char version[48], guid[KIT_GUID_SIZE];
-    char *texts; /* of the model, one after the other */
+    char *texts; /* of the model, concatenated */
     struct tutti_program_unit *next;
 };
 
@@ -162,17 +162,16 @@ static struct kit_model program_model_of(const struct tutti_program_unit *unit)
 {
     const struct tutti_program *program = &unit->program;
     bool free_to_go_back = program->derivatives || program->has_no_memory;
-    return (struct kit_model){
-        .name = TUTTI_PROGRAM_IDENTIFIER,
-        .size = (program->variable_count + unit->state_count) * sizeof(double),
-        .variables = unit->variables,
-        .variable_count = program->variable_count + unit->state_count,
-        /* That there is one instance only, the importer sees to: the kit would count all units. */
-        .features = free_to_go_back ? KIT_FOR_FREE : 0,
-        .initialise = program->start ? program_initialise : NULL,
-        .advance = program->step ? program_do_step : NULL,
-        .derivatives = program->derivatives ? program_compute_derivatives : NULL,
-        .outputs = program->outputs ? program_compute_outputs : NULL};
+    return (struct kit_model){.name = TUTTI_PROGRAM_IDENTIFIER,
+                              .size = (program->variable_count + unit->state_count) * sizeof(double),
+                              .variables = unit->variables,
+                              .variable_count = program->variable_count + unit->state_count,
+                              /* The importer ensures that there is only one instance: the kit would count all units. */
+                              .features = free_to_go_back ? KIT_FOR_FREE : 0,
+                              .initialise = program->start ? program_initialise : NULL,
+                              .advance = program->step ? program_do_step : NULL,
+                              .derivatives = program->derivatives ? program_compute_derivatives : NULL,
+                              .outputs = program->outputs ? program_compute_outputs : NULL};
 }
 
 /* ---- its description ---- */
