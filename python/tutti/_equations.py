@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Further differential equations, solved in one system with those of a Model Exchange FMU."""
+"""Additional differential equations, solved together with those of a Model Exchange FMU."""
 from __future__ import annotations
 
 import ctypes
@@ -16,7 +16,7 @@ _FAILED = 8  # TUTTI_ERR_FMU
 
 
 class StateSpace(NamedTuple):
-    """x' = A x + B u, y = C x + D u, about a point. None: it was not asked for."""
+    """x' = A x + B u, y = C x + D u, about a point. None: a matrix that was not requested."""
 
     A: Floats | None
     B: Floats | None
@@ -25,7 +25,7 @@ class StateSpace(NamedTuple):
 
 
 class Model:
-    """The FMU at a point of its solution: `model["x"]` is a variable, `model.states` its states. Only good while equations are evaluated."""
+    """The FMU at a point of its solution: `model["x"]` is a variable, `model.states` its states. Valid only while equations are evaluated."""
 
     def __init__(self) -> None:
         self._address: Any = None
@@ -46,7 +46,7 @@ class Model:
         return np.array(c.lib.tutti_model_states(self._here())[:count], dtype=float)
 
     def linearize(self, want: str = "ABCD") -> StateSpace:
-        """Its matrices there, by states, inputs and outputs; only those that are wanted: "AB"."""
+        """The matrices at this point, by states, inputs and outputs; only the requested ones: "AB"."""
         if not set(want) <= set("ABCD"):
             raise ValueError(f"matrices are A, B, C and D, not {want!r}")
         found = c.StateSpace()
@@ -55,7 +55,7 @@ class Model:
 
 
 def _of_functions(given: Mapping[str, Any]) -> tuple[dict[str, float], Callable[..., Any]]:
-    """{"q": f} or {"q": (start, f)}: each gives the derivative of its own."""
+    """{"q": f} or {"q": (start, f)}: each function returns the derivative of its state."""
     parts = {name: part if isinstance(part, tuple) else (0.0, part) for name, part in given.items()}
     for name, (_, function) in parts.items():
         if not callable(function):
@@ -68,7 +68,7 @@ def _of_functions(given: Mapping[str, Any]) -> tuple[dict[str, float], Callable[
 
 
 class Equations:
-    """A struct tutti_extra, made of a dict of functions or of an object."""
+    """A struct tutti_extra, made from a dict of functions or an object."""
 
     def __init__(self, given: Any) -> None:
         self.failure: BaseException | None = None
@@ -92,7 +92,7 @@ class Equations:
                               output_names=self._names, output=self._callbacks[2])
 
     def _guard(self, model: Any, function: Callable[[], None]) -> int:
-        """What a function raises ends the run, and is raised again where that was started."""
+        """An exception of a function ends the run, and the caller of the run gets it."""
         self._model._address = model  # pylint: disable=protected-access
         try:
             function()

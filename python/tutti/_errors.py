@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What goes wrong, as exceptions."""
+"""Exceptions of the library."""
 from __future__ import annotations
 
 import math
 
 
 class Error(Exception):
-    """A failure that the library tells: the message says what happened, where, and what to do.
+    """A failure of the library: the message says what happened, where, and what to do.
 
     `kind` is what sort of failure it is ("malformed file"); `unit` the unit that it is about, `variable` the variable, as its FMU calls
     it, and `time` the simulated time, each None if it is about none. `result` has what was recorded before a run failed.
@@ -23,7 +23,7 @@ class Error(Exception):
 
 
 class ArgumentError(Error, ValueError):
-    """An option or an argument that is wrong."""
+    """An invalid option or argument."""
 
 
 class FileError(Error, OSError):
@@ -31,23 +31,23 @@ class FileError(Error, OSError):
 
 
 class FormatError(Error, ValueError):
-    """A file is not what it should be."""
+    """A file is malformed."""
 
 
 class FMUError(Error):
-    """An FMU reported an error, or something about it is one."""
+    """An FMU reported an error, or is faulty."""
 
 
 class SolverError(Error, ArithmeticError):
-    """A solver cannot go on."""
+    """A solver cannot continue."""
 
 
 class UnsupportedError(Error):
-    """What an FMU, a system or this build of the library does not have."""
+    """An FMU, a system or this build of the library does not support this."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended a run; `result` has what was recorded."""
+    """Ctrl-C ended a run; `result` contains the recorded rows."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Functions of time as tables: rows where a line from row to row follows them, and two rows of equal time where they jump."""
+"""Functions of time as tables: rows dense enough for linear interpolation, and two rows of equal time at jumps."""
 from __future__ import annotations
 
 import math
@@ -20,7 +20,7 @@ _JUMP = 1e-10  # of the run's time: within less than this, a change is a jump
 
 
 class _Function:
-    """A function that is asked, and may not be asked too often."""
+    """A function with a limited number of evaluations."""
 
     def __init__(self, name: str, function: Callable[[float], Any], span: float) -> None:
         self.name, self.function, self.span = name, function, span
@@ -45,7 +45,7 @@ class _Function:
 
 
 def _is_near(a: Point, b: Point, c: Point, allowed: float) -> bool:
-    """Is b on the line from a to c? What is no number on both sides is none between them."""
+    """Whether b lies on the line from a to c; NaN on both sides matches NaN in between."""
     way = (b[0] - a[0]) / (c[0] - a[0])
     for x, y, z in zip(a[1], b[1], c[1]):
         line = x + way * (z - x)
@@ -55,7 +55,7 @@ def _is_near(a: Point, b: Point, c: Point, allowed: float) -> bool:
 
 
 def _follow(ask: _Function, points: list[Point], allowed: float) -> list[list[Point]]:
-    """Further points, until lines from point to point are near enough; stretches, between which it jumps."""
+    """Adds points until linear interpolation is accurate enough; returns the stretches between jumps."""
     stretches = [[points[0]]]
     for first, last in zip(points, points[1:]):
         pieces = [(first, last)]
@@ -79,7 +79,7 @@ def _follow(ask: _Function, points: list[Point], allowed: float) -> list[list[Po
 
 
 def _thin(points: list[Point], allowed: float) -> list[Point]:
-    """Without those that are on a line between others: from the last one that is kept, slopes that come near to all since then."""
+    """Removes points on a line between others: from the last kept point, slopes that are close to all later ones."""
     kept = [points[0]]
     bounds = [(-math.inf, math.inf)] * len(points[0][1])
     for b, c in zip(points[1:], points[2:]):
@@ -114,7 +114,7 @@ def _lines(ask: _Function, times: list[float], tolerance: float) -> Rows:
 
 
 def _steps(ask: _Function, times: list[float], exact: bool) -> Rows:
-    """What is held: a row for each change, and `exact` if the time of a change is looked for."""
+    """Held values: a row for each change; with `exact` the time of a change is located."""
     rows = [(times[0], ask(times[0]))]
     for before, t in zip(times, times[1:]):
         value = ask(t)
@@ -132,7 +132,7 @@ def _change(ask: _Function, t0: float, t1: float) -> float:
 
 
 def _points(start: float, stop: float, step: float | None, least: int) -> list[float]:
-    """Where it is looked at first: where steps of the run end, and between them if these are fewer than `least`."""
+    """The first sample points: ends of steps of the run, and points in between if these are fewer than `least`."""
     if not step or not 0 < step < stop - start or (stop - start) / step > _MOST / 4:
         step = (stop - start) / _LEAST
     parts = max(1, math.ceil(least / ((stop - start) / step)))
@@ -142,7 +142,7 @@ def _points(start: float, stop: float, step: float | None, least: int) -> list[f
 
 def rows_of(name: str, function: Callable[[float], Any], start: float, stop: float, step: float | None, tolerance: float,
             hold: bool) -> Rows:
-    """Times and values. With `hold`: at every step; else so that lines between them are within the tolerance, of the function's range."""
+    """Times and values. With `hold`: at every step; otherwise so that linear interpolation is within the tolerance, relative to the function's range."""
     ask = _Function(name, function, stop - start)
     first = ask(start)
     if not stop > start:

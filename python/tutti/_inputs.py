@@ -14,7 +14,7 @@ from ._options import spell
 
 
 class Inputs:
-    """`paths` of CSV files; `functions` of time by the names of inputs, which `tabulate` makes files of, too."""
+    """`paths` of CSV files; `functions` of time by names of inputs, which `tabulate` writes to files."""
 
     def __init__(self, given: Any, folder: str) -> None:
         self.paths: list[str] = []
@@ -64,7 +64,7 @@ class Inputs:
         self.paths.append(path)
 
     def tabulate(self, start: float, stop: float, options: Mapping[str, Any]) -> None:
-        """The functions, for a run from start to stop with these options."""
+        """Writes the functions to files, for a run from start to stop with these options."""
         step, rtol = options.get("step"), options.get("rtol")
         for name, function in self.functions.items():
             rows = rows_of(name, function, start, stop, None if step is None else float(step), 1e-4 if rtol is None else float(rtol),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""libtutti by ctypes: its functions as the headers in include/tutti declare them. Every call releases the GIL."""
+"""libtutti by ctypes, with the functions of the headers in include/tutti. Every call releases the GIL."""
 from __future__ import annotations
 
 import ctypes
@@ -249,7 +249,7 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 
 
 def _find() -> str:
-    """Where the library is: named by TUTTI_LIBRARY, beside this file (a wheel), in the build tree, or installed."""
+    """The path of the library: TUTTI_LIBRARY, beside this file (a wheel), in the build tree, or installed."""
     here = pathlib.Path(__file__).absolute().parent  # in a build tree, a link to the sources
     name = "libtutti.so.0"
     told = os.environ.get("TUTTI_LIBRARY")
@@ -281,14 +281,14 @@ def _load() -> ctypes.CDLL:
 
 
 def _check(err: int, _function: Any, arguments: tuple[Any, ...]) -> None:
-    """The message is the thread's: it is taken before anything else is called."""
+    """Raises the error; the thread's message is read before any further call."""
     if err:
         raise error_of(err, text(lib.tutti_err_name(err)), text(lib.tutti_err_message()),
                        text_or_none(lib.tutti_err_unit()), text_or_none(lib.tutti_err_variable()), lib.tutti_err_time())
 
 
 def text(value: bytes | None) -> str:
-    """Texts of FMUs are UTF-8, if their makers took care."""
+    """A text of an FMU, which should be UTF-8."""
     return value.decode("utf-8", "replace") if value else ""
 
 
@@ -297,14 +297,14 @@ def text_or_none(value: bytes | None) -> str | None:
 
 
 def handle(make: Any, *arguments: Any) -> c_void_p:
-    """What a function that makes something puts into its first argument."""
+    """The object that a function stores in its first argument."""
     out = c_void_p()
     make(ctypes.byref(out), *arguments)
     return out
 
 
 def is_over(finalizing: Callable[[], bool] = sys.is_finalizing) -> bool:
-    """Is the interpreter at its end? What is still there then goes with the process, and the library may be gone already."""
+    """Whether the interpreter is exiting: then the library may already be unloaded, and objects are not freed."""
     return finalizing()
 
 

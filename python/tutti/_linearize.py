@@ -61,8 +61,8 @@ class LinearSystem:
 
 
 def linearize(files: Files, **options: Any) -> LinearSystem:
-    """An FMU or a system about a point of its run: at=T (the start, right after the initialisation). Of units for Co-Simulation (`hidden`)
-    D is found only."""
+    """Linearises an FMU or a system at a point of its run: at=T (default: after the initialisation). Of Co-Simulation components (`hidden`)
+    only D is found."""
     with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
         units = Units(files, folder)
         given, found = Options(units.files, options), c.Linearization()

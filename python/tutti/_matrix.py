@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Matrices and vectors of the library as NumPy's."""
+"""Matrices and vectors of the library as NumPy arrays."""
 from __future__ import annotations
 
 from typing import Any

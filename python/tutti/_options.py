@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Options of a run: every option of `tutti run` by its name, with values of Python's types."""
+"""Options of a run: every option of `tutti run` by name, with Python values."""
 from __future__ import annotations
 
 import ctypes
@@ -16,7 +16,7 @@ _LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.DEBUG)
 
 
 def describe() -> dict[str, str]:
-    """What options there are, and what they mean.
+    """All options and their meanings.
 
     >>> "rtol" in describe()
     True
@@ -48,7 +48,7 @@ def spell(value: Any) -> str:
 
 
 def _pairs(value: Any) -> Iterable[str]:
-    """Of connections: "a.y=b.u", ("a.y", "b.u"), {"a.y": "b.u"}, {"a.y": ["b.u", "c.u"]}."""
+    """Connections from "a.y=b.u", ("a.y", "b.u"), {"a.y": "b.u"}, {"a.y": ["b.u", "c.u"]}."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -76,7 +76,7 @@ def _texts(name: str, value: Any) -> Iterable[str]:
 
 
 def log_of() -> c.Log:
-    """A struct tutti_log that leads to the logger."""
+    """A struct tutti_log that forwards to the logger."""
 
     def write(_context: Any, level: int, origin: bytes | None, message: bytes) -> None:
         where = c.text_or_none(origin)
@@ -87,7 +87,7 @@ def log_of() -> c.Log:
 
 
 class Options:
-    """A struct tutti_run_options, with what it borrows."""
+    """A struct tutti_run_options, with the objects that it borrows."""
 
     def __init__(self, files: Iterable[str], given: Mapping[str, Any]) -> None:
         self.handle = c.handle(c.lib.tutti_options_make)
@@ -106,7 +106,7 @@ class Options:
                     self.set(name, text)
 
     def set_equations(self, equations: Any) -> None:
-        """Further equations (_equations.py), for Model Exchange."""
+        """Sets additional equations (_equations.py), for Model Exchange."""
         self._equations = equations
         c.lib.tutti_options_set_extra(self.handle, ctypes.byref(equations.struct))
 
@@ -120,7 +120,7 @@ class Options:
         c.lib.tutti_options_set_log(self.handle, ctypes.byref(self._log))
 
     def set_progress(self, progress: Callable[[float], None]) -> None:
-        """`progress` gets the part that is done, from 0 to 1; what it raises ends the run."""
+        """`progress` receives the completed fraction, from 0 to 1; an exception in it ends the run."""
 
         def tell(_context: Any, address: int) -> None:
             now = c.Progress.from_address(address)

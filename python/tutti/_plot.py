@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Pictures of results, as the command draws them: gnuplot's, without matplotlib."""
+"""Pictures of results by gnuplot, as the command draws them."""
 from __future__ import annotations
 
 import ctypes
@@ -17,7 +17,7 @@ Names = Union[str, Sequence[str]]
 
 
 class Plot:
-    """A picture of results: `svg` is a text, `png` and `pdf` are bytes. A notebook shows it by itself."""
+    """A picture of results, which notebooks display: `svg` is a text, `png` and `pdf` are bytes."""
 
     def __init__(self, results: Mapping[str, Source], options: Mapping[str, Any]) -> None:
         self._results, self._options = dict(results), dict(options)
@@ -43,7 +43,7 @@ class Plot:
         return self._draw("pdf")
 
     def save(self, path: str | os.PathLike[str]) -> Plot:
-        """Writes it: .svg, .png or .pdf."""
+        """Writes the picture: .svg, .png or .pdf."""
         picture = self._draw(form_of(path))
         with open(path, "wb") as file:
             file.write(picture)
@@ -60,7 +60,7 @@ class Plot:
 
 
 def form_of(path: Any) -> str:
-    """By its ending."""
+    """The format of a picture, from its extension."""
     ending = os.fsdecode(os.path.splitext(path_of(path, "where a picture goes"))[1])
     if ending not in (".svg", ".png", ".pdf"):
         raise ValueError(f"a picture is saved as .svg, .png or .pdf, not as {os.fspath(path)!r}")
@@ -68,7 +68,7 @@ def form_of(path: Any) -> str:
 
 
 def _place(source: Source, folder: str, name: str) -> bytes:
-    """The legend calls a result by the name of its file."""
+    """The path of a result, under a file name that appears in the legend."""
     path = os.path.abspath(os.fsdecode(file_of(source, folder, name)))
     stem, ending = os.path.splitext(os.path.basename(path))
     if stem == name:
@@ -97,7 +97,7 @@ def _name(source: Any, number: int) -> str:
 
 
 def _named(results: Sequence[Any]) -> dict[str, Source]:
-    """What results are called: as the dict says, else as their files are."""
+    """Names of results: from the dict, otherwise from their files."""
     found: dict[str, Source] = {}
     for item in results:
         for name, source in item.items() if type(item) is dict else [(_name(item, len(found)), item)]:  # pylint: disable=unidiomatic-typecheck
@@ -128,10 +128,10 @@ def _pairs(pairs: Any) -> list[str] | None:
 def plot(*results: Any, variables: str | Iterable[Names] | None = None, xy: Any = None, steps: str | os.PathLike[str] | None = None,
          difference: bool = False, start: float | None = None, stop: float | None = None, y_log: bool = False, title: str | None = None,
          size: tuple[int, int] | None = None, save: str | os.PathLike[str] | None = None) -> Plot:
-    """A picture of one result, or of two in one: results of runs, files of any tool, or a dict of them by the names for the legend.
+    """Draws one or two results: results of runs, files of any tool, or a dict of them with names for the legend.
 
-    `variables` are names or patterns (*, ?), each a panel of its own, a list within it one panel of several; `xy` is a pair ("x", "y") or a list
-    of pairs: y over x. `steps` is a step log (`step_log` of a run), `difference` adds panels of the one minus the other. `save` writes the
+    `variables` are names or patterns (*, ?), each a panel; a nested list is one panel with several; `xy` is a pair ("x", "y") or a list
+    of pairs: y over x. `steps` is a step log (`step_log` of a run), `difference` adds panels with the first minus the second. `save` writes the
     picture to a file: .svg, .png or .pdf.
     """
     shape = None if size is None else "x".join(str(int(number)) for number in size)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How far a run is, in a terminal or a notebook."""
+"""The progress of a run, in a terminal or a notebook."""
 from __future__ import annotations
 
 import contextlib
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 @contextlib.contextmanager
 def progress_of(wanted: bool | Callable[[float], None]) -> Iterator[Callable[[float], None] | None]:
-    """A function of the part that is done, or None."""
+    """A function of the completed fraction, or None."""
     if callable(wanted):
         yield wanted
     elif not wanted:

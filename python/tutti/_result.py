@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Results: what a run recorded, or what is in a result file of any tool."""
+"""Results: recorded rows of a run, or a result file of any tool."""
 from __future__ import annotations
 
 import ctypes
@@ -25,7 +25,7 @@ _LONG = 2.0 ** 53  # integers from here on are not all among the doubles
 
 
 def _typed(values: Floats, kind: Any, digits: Callable[[int], str]) -> Any:
-    """Doubles as values of a type, those that a double may not hold from the digits in their rows; as they are if not all are numbers."""
+    """Doubles converted to a type, inexact ones from the digits in their rows; unchanged if not all are numbers."""
     if not np.isfinite(values).all():
         return values
     if not (np.abs(values) >= _LONG).any():
@@ -39,7 +39,7 @@ def _warn_of_rounded(name: str, path: str | os.PathLike[str]) -> None:
 
 
 class _Recording:
-    """A struct tutti_recording; arrays that look at its memory keep it alive."""
+    """A struct tutti_recording; arrays that view its memory keep it alive."""
 
     def __init__(self) -> None:
         self.handle = c.handle(c.lib.tutti_recording_make)
@@ -77,7 +77,7 @@ class _Recording:
 
 
 class _Memory:  # pylint: disable=too-few-public-methods
-    """Numbers at an address, which `owner` keeps there."""
+    """Numbers at an address that `owner` keeps valid."""
 
     def __init__(self, owner: Any, address: int, shape: tuple[int, int]) -> None:
         self.owner = owner
@@ -85,7 +85,7 @@ class _Memory:  # pylint: disable=too-few-public-methods
 
 
 class Column:
-    """What is known of a recorded variable."""
+    """Properties of a recorded variable."""
 
     def __init__(self, name: str, unit: str | None = None, description: str | None = None, kind: str = "Float64",
                  is_text: bool = False) -> None:
@@ -96,7 +96,7 @@ class Column:
 
 
 class Result(Mapping[str, Any]):
-    """What a run recorded: a mapping from the names of variables to arrays.
+    """The recorded rows of a run: a mapping from variable names to arrays.
 
     `time` and every variable have a value per row; rows at equal times are both sides of an event. `path` is the file that it was read from,
     None of a run.
@@ -146,7 +146,7 @@ class Result(Mapping[str, Any]):
 
     @property
     def units(self) -> dict[str, str | None]:
-        """The unit of every variable, None where the FMU gives none."""
+        """The unit of measure of every variable, or None."""
         return {column.name: column.unit for column in self.columns}
 
     def __repr__(self) -> str:
@@ -173,7 +173,7 @@ class Result(Mapping[str, Any]):
         return xarray.Dataset(variables, coords={"time": ("time", self.time, {"units": "s"})})
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a result file; its extension says which format: .csv, .units.csv, .mat, .h5, .jsonl."""
+        """Writes a result file in the format of its extension: .csv, .units.csv, .mat, .h5, .jsonl."""
         if not isinstance(self._owner, _Recording):
             raise ValueError("only what a run recorded can be saved; this result was read from a file")
         c.lib.tutti_recording_save(self._owner.handle, os.fspath(path).encode())
@@ -184,7 +184,7 @@ class Result(Mapping[str, Any]):
                 _warn_of_rounded(long[0], path)
 
     def plot(self, *names: str, axes: Any = None) -> Any:
-        """Curves with matplotlib, those of one unit in one panel; all of them, or those that are named. Returns the axes."""
+        """Draws all or the named variables with matplotlib, one panel per unit of measure. Returns the axes."""
         import matplotlib.pyplot as pyplot  # pylint: disable=import-outside-toplevel
 
         shown = [self.columns[self._place[name]] if name in self._place else self[name] for name in names] or \
@@ -208,7 +208,7 @@ class Result(Mapping[str, Any]):
 
     @property
     def summary(self) -> Summary:
-        """What the master chose and why, steps, and what each unit did."""
+        """The chosen methods with reasons, steps, and counts per component."""
         return Summary(self.statistics)
 
     def _repr_html_(self) -> str:
@@ -216,7 +216,7 @@ class Result(Mapping[str, Any]):
 
 
 class Summary:
-    """A table of what a run did, for terminals and notebooks."""
+    """The summary of a run as a table, for terminals and notebooks."""
 
     _UNIT = (("name", "unit"), ("fmi", "FMI"), ("interface", "interface"), ("solver", "solver"), ("do_steps", "do-steps"),
              ("rejected", "rejected"), ("seconds", "seconds"))
@@ -301,7 +301,7 @@ class Statistics:
 
 
 def _texts(handle: Any, number: int, rows: int) -> list[str]:
-    """What a file has for a variable, row by row; nothing if its format has numbers only."""
+    """The cells of a variable, row by row; empty if the format only has numbers."""
     found = [""] * rows
 
     def take(_: Any, row: int, text: int, length: int) -> int:
@@ -317,7 +317,7 @@ def _texts(handle: Any, number: int, rows: int) -> list[str]:
 
 
 def _exact(values: Floats, kind: Any) -> Any:
-    """Whole numbers in a type, the nearest one that it has."""
+    """Integers converted to the nearest value of a type."""
     if not (np.abs(values) >= _LONG).any():
         return values.astype(kind)
     ends = np.iinfo(kind)
@@ -325,7 +325,7 @@ def _exact(values: Floats, kind: Any) -> Any:
 
 
 def _arrays(handle: Any, path: str | os.PathLike[str], columns: list[Column], block: Floats) -> dict[int, Any]:
-    """Values of columns that are not of floats: of a type that the file names; texts; and, where it names none, integers that a double may not
+    """Values of columns other than floats: of a type in the file; texts; and, without a type, integers that a double may not
     hold."""
     shown = c.ResultVariable()
     arrays: dict[int, Any] = {}
@@ -352,7 +352,7 @@ def _arrays(handle: Any, path: str | os.PathLike[str], columns: list[Column], bl
 
 
 def read(path: str | os.PathLike[str]) -> Result:
-    """The result in a file of this or another tool: .csv, .mat, .h5, .jsonl, told by what is in it."""
+    """Reads a result file of any tool: .csv, .mat, .h5, .jsonl, detected by content."""
     handle = c.handle(c.lib.tutti_result_open, os.fspath(path).encode(), None)
     try:
         columns: list[Column] = []

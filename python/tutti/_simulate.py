@@ -22,7 +22,7 @@ Files = Union[str, "os.PathLike[str]", Sequence[Any], Mapping[str, Any]]
 
 
 class _Run:
-    """A tutti_run in a thread of its own, so that the calling one hears Ctrl-C."""
+    """A tutti_run in a separate thread, so that the calling thread receives Ctrl-C."""
 
     def __init__(self, options: Options, statistics: Statistics) -> None:
         self.options, self.statistics = options, statistics
@@ -49,14 +49,14 @@ class _Run:
 
 
 def of_equations(equations: Any, options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Only Model Exchange has equations that others can be solved with."""
+    """Selects Model Exchange, which additional equations require."""
     plain = equations is None or "interface" in options or "solver" in options
     return options if plain else {**options, "interface": "me"}
 
 
 def simulate(files: Files, *, input: Any = None, equations: Any = None,  # pylint: disable=redefined-builtin
              progress: bool | Callable[[float], None] = False, **options: Any) -> Result:
-    """Simulates an FMU, a system (.ssp), or several FMUs, and returns what was recorded.
+    """Simulates an FMU, a system (.ssp), or several FMUs, and returns the result.
 
     Every option of `tutti run` is one here, with _ for -: stop=10, rtol=1e-6, threads=2, output_step=0.1. `set` is a dict of values by
     name, `connect` a dict or pairs of names, `record` a list of patterns. `input` is a path, a dict of arrays with "time" among them,
@@ -92,7 +92,7 @@ def simulate(files: Files, *, input: Any = None, equations: Any = None,  # pylin
 
 
 def _conclude(run: _Run, result: Result) -> None:
-    """Raises what ended the run, with what was recorded before."""
+    """Raises the error that ended the run, with the rows recorded before."""
     failure = run.options.failure or run.error
     if failure is None:
         return

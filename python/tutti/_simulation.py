@@ -22,7 +22,7 @@ from ._units import Units
 
 
 class Variable:
-    """What is known of a variable of a system."""
+    """Properties of a variable of a system."""
 
     def __init__(self, number: int, found: c.Variable) -> None:
         self.number = number
@@ -42,7 +42,7 @@ class Variable:
 
 
 class Point:
-    """A point of a simulation to go back to. It ends with its simulation."""
+    """A saved point of a simulation, valid as long as the simulation."""
 
     def __init__(self, simulation: Simulation, handle: ctypes.c_void_p) -> None:
         self._simulation, self._handle = simulation, handle
@@ -55,10 +55,10 @@ class Point:
 
 
 class Simulation:
-    """A simulation step by step, with a look at everything between steps, and ways back.
+    """A simulation in steps: read and set values between them, save and restore points.
 
-    Opening loads and checks the files; no code of an FMU runs before `start`. As a context manager it ends by itself; iterating makes
-    steps and gives their times.
+    Opening loads and checks the files; no code of an FMU runs before `start`. A context manager closes it; iterating makes
+    steps and yields their times.
     """
 
     def __init__(self, files: Files, *, input: Any = None, equations: Any = None,  # pylint: disable=redefined-builtin
@@ -88,7 +88,7 @@ class Simulation:
         return self._handle
 
     def close(self) -> None:
-        """Ends it, however far it came. Nothing happens if it is closed."""
+        """Ends the simulation at any point. Closing again has no effect."""
         handle, self._handle, self._points_live = self._handle, None, False
         if handle:
             c.lib.tutti_simulation_free(handle)
@@ -106,13 +106,13 @@ class Simulation:
         self.close()
 
     def start(self) -> Simulation:
-        """Makes the units, initialises them, records the first row."""
+        """Instantiates and initialises the components, and records the first row."""
         self._call(c.lib.tutti_simulation_start)
         self._started = self._points_live = True
         return self
 
     def finish(self) -> Result:
-        """Ends the units, and gives what was recorded."""
+        """Ends the components, and returns the result."""
         if self._result is None:
             self._points_live = False
             self._call(c.lib.tutti_simulation_finish, self._statistics.handle)
@@ -120,7 +120,7 @@ class Simulation:
         return self._result
 
     def reset(self, set: Mapping[str, Any] | None = None) -> Simulation:  # pylint: disable=redefined-builtin
-        """Back to before `start`, for the next run, with these values and no others that were set since it was opened.
+        """Returns to before `start`, for the next run, with these values; values that were set since opening are forgotten.
 
         Nothing is loaded again, and the run has the same bits as that of a new simulation. Results that were handed out stay.
         """
@@ -139,7 +139,7 @@ class Simulation:
 
     @property
     def result(self) -> Result:
-        """A copy of what was recorded so far; `finish` gives all of it without one."""
+        """A copy of the rows so far; `finish` returns all rows without a copy."""
         if self._result is not None:
             return self._result
         block = self._recording.block()
@@ -168,21 +168,21 @@ class Simulation:
 
     @property
     def is_over(self) -> bool:
-        """Is the stop time reached, or has an FMU ended the run?"""
+        """Whether the stop time is reached, or an FMU has ended the run."""
         return bool(c.lib.tutti_simulation_is_over(self._alive()))
 
     def step(self) -> float:
-        """One macro step, as long as the master finds good; returns the time reached."""
+        """Makes one macro step of the size that the master chooses; returns the time reached."""
         self._call(c.lib.tutti_simulation_step)
         return self.time
 
     @property
     def stop(self) -> float:
-        """Where it ends, unless an FMU ends it before."""
+        """The stop time."""
         return float(c.lib.tutti_simulation_stop(self._alive()))
 
     def advance(self, t: float | None = None) -> float:
-        """As many as it takes to get to t, or to the end."""
+        """Steps to time t, or to the end."""
         self._call(c.lib.tutti_simulation_advance, self.stop if t is None else float(t))
         return self.time
 
@@ -196,7 +196,7 @@ class Simulation:
 
     @property
     def variables(self) -> dict[str, Variable]:
-        """All variables of all units, by name."""
+        """All variables of all components, by name."""
         if not hasattr(self, "_variables"):
             found, self._variables = c.Variable(), {}
             for number in range(c.lib.tutti_simulation_variable_count(self._alive())):
@@ -205,7 +205,7 @@ class Simulation:
         return self._variables
 
     def find(self, names: str | Sequence[str]) -> Any:
-        """The number of a variable, or an array of those of several: quicker to `get` and `put` than names."""
+        """The number of a variable, or an array for several: faster for `get` and `put` than names."""
         if isinstance(names, str):
             number = ctypes.c_size_t()
             self._call(c.lib.tutti_simulation_find, names.encode(), ctypes.byref(number))
@@ -220,7 +220,7 @@ class Simulation:
         return self.find(which if not isinstance(which, Iterable) else list(which))
 
     def get(self, which: Any) -> Any:
-        """The value of a variable, by name or number; an array of those of several. Arrays come whole, texts as str."""
+        """The value of a variable, by name or number; an array for several. Array variables are returned whole, texts as str."""
         if isinstance(which, (str, int, np.integer)):
             return self._get_one(which if isinstance(which, str) else int(which))
         numbers = self._numbers(which)
@@ -244,7 +244,7 @@ class Simulation:
         return float(values[0]) if found.count == 1 else values
 
     def put(self, which: Any, values: Any) -> None:
-        """From now on: inputs that nothing else drives, and tunable parameters; by name, number, or many at once."""
+        """Sets unconnected inputs and tunable parameters; by name, number, or many at once."""
         if isinstance(which, (str, int, np.integer)):
             number = self.find(which) if isinstance(which, str) else int(which)
             array = np.ascontiguousarray(values, dtype=float).ravel()
@@ -263,14 +263,14 @@ class Simulation:
             self.set({name: value})
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Parameters and start values, before start; afterwards as `put`."""
+        """Sets parameters and start values before the start; afterwards as `put`."""
         for name, value in values.items():
             self._call(c.lib.tutti_simulation_set, f"{name}={spell(value)}".encode())
 
     # ---- ways back ----
 
     def save(self, path: str | os.PathLike[str] | None = None) -> Point | None:
-        """The point that it is at, to go back to; with a path: into a file, from which another process can go on."""
+        """Saves the current point; with a path: to a file, from which a different process can resume."""
         if path is not None:
             self._call(c.lib.tutti_simulation_save_file, os.fspath(path).encode())
             return None
@@ -279,7 +279,7 @@ class Simulation:
         return Point(self, handle)
 
     def restore(self, point: Point | str | os.PathLike[str]) -> None:
-        """Everything is as it was there, any number of times."""
+        """Restores a saved point, any number of times."""
         if isinstance(point, Point):
             if point._simulation is not self:  # pylint: disable=protected-access
                 raise ValueError("a point of another simulation")
@@ -289,7 +289,7 @@ class Simulation:
 
 
 def tabulate(inputs: Inputs, files: Files, options: Mapping[str, Any]) -> None:
-    """Functions of time become tables, as long as the run is."""
+    """Tabulates functions of time for the duration of the run."""
     with Simulation(files, **options) as simulation:
         inputs.tabulate(simulation.time, simulation.stop, options)
 

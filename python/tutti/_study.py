@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Many runs of one system: sweeps over values of parameters, and parameters from measurements."""
+"""Many runs of one system: parameter sweeps, and parameters from measurements."""
 from __future__ import annotations
 
 import ctypes
@@ -19,7 +19,7 @@ from ._units import Units
 
 
 def _values(value: Any) -> str:
-    """What a parameter takes, as --vary has it.
+    """Values of a parameter, as for --vary.
 
     >>> _values([1, 2.5]), _values((0, 1, 5)), _values("0:1:5"), _values(3)
     ('1.0,2.5', '0:1:5', '0:1:5', '3')
@@ -34,7 +34,7 @@ def _values(value: Any) -> str:
 
 
 class Sweep:
-    """The table of a sweep: columns by their names, as arrays with a value per run; NaN where a run has none."""
+    """The table of a sweep: columns by name, as arrays with a value per run; NaN if a run has none."""
 
     def __init__(self, found: ctypes.c_void_p) -> None:
         runs, columns = c.lib.tutti_sweep_run_count(found), c.lib.tutti_sweep_column_count(found)
@@ -62,11 +62,11 @@ class Sweep:
 
     @property
     def good(self) -> Any:
-        """Which runs came to their end and were measured, as an array of Booleans."""
+        """An array of Booleans: the runs that completed and were measured."""
         return np.array([status == "ok" for status in self.status])
 
     def to_pandas(self) -> Any:
-        """A table of pandas, with a row per run."""
+        """A pandas table with a row per run."""
         import pandas  # pylint: disable=import-outside-toplevel
 
         return pandas.DataFrame({**self._columns, "status": self.status, "message": self.messages})
@@ -78,7 +78,7 @@ class Sweep:
 def sweep(files: Files, *, vary: Mapping[str, Any] | None = None, measure: str | Iterable[str] = (), **options: Any) -> Sweep:
     """Runs a model once for each combination of values. vary: a parameter's values as a list, or (FROM, TO, COUNT); with sample="sobol",
     "latin" or "random" and runs=N a range (FROM, TO). measure: expressions as "max(body.z)" (the final values of all outputs). Options are those of
-    `tutti sweep`: workers, csv, trajectories, output (with a journal beside it, from which the same call goes on), stop, rtol, ..."""
+    `tutti sweep`: workers, csv, trajectories, output (with a journal, from which the same call resumes), stop, rtol, ..."""
     given = {**options, "vary": [f"{name}={_values(value)}" for name, value in (vary or {}).items()] or None,
              "measure": [measure] if isinstance(measure, str) else list(measure) or None}
     with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
@@ -94,7 +94,7 @@ def sweep(files: Files, *, vary: Mapping[str, Any] | None = None, measure: str |
 
 @dataclass(frozen=True)
 class Estimated:
-    """A parameter that was found. error and interval (95 %) are None where the data do not determine it."""
+    """An estimated parameter. error and interval (95 %) are None if the data do not determine it."""
 
     name: str
     value: float
@@ -106,7 +106,7 @@ class Estimated:
 
 
 class Estimation:
-    """Parameters from measurements: values by their names."""
+    """Parameters from measurements: values by name."""
 
     def __init__(self, found: ctypes.c_void_p) -> None:
         summary: c.EstimationSummary = c.lib.tutti_estimation_sum_up(found)
@@ -141,7 +141,7 @@ class Estimation:
 
 
 def _start(value: Any) -> str:
-    """Where a search begins, as --fit has it.
+    """The start of a search, as for --fit.
 
     >>> _start(1.5), _start((1, 0, 2))
     ('1.5', '1:0:2')
@@ -151,8 +151,8 @@ def _start(value: Any) -> str:
 
 def estimate(files: Files, *, fit: Mapping[str, Any], data: str | os.PathLike[str] | Mapping[str, Any],
              weight: Mapping[str, float] | None = None, **options: Any) -> Estimation:
-    """Finds the parameters with which a run comes closest to data: a result file, or arrays by name with one called "time". fit: where each
-    parameter begins, START or (START, MIN, MAX). Options are those of `tutti estimate`: method, most_runs, input, output, rtol, ..."""
+    """Finds the parameters with which a run is closest to data: a result file, or arrays by name including "time". fit: for each
+    parameter START or (START, MIN, MAX). Options are those of `tutti estimate`: method, most_runs, input, output, rtol, ..."""
     with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
         units = Units(files, folder)
         path = _write(data, folder) if isinstance(data, Mapping) else os.fspath(data)

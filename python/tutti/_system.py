@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Systems: units and connections, put together and changed in Python."""
+"""Systems of components and connections, assembled and changed in Python."""
 from __future__ import annotations
 
 import os
@@ -18,10 +18,10 @@ from ._units import Units
 
 
 class System:
-    """Units, connections, values and options of a run.
+    """Components, connections, values and options of a run.
 
-    `files` is what tutti.simulate takes. Units of an .ssp are its own; those of FMUs can be added. Options given here hold for everything
-    that is done with the system; those of a call come on top.
+    `files` is the first argument of tutti.simulate. Components can be added to a system of FMUs, not to an .ssp. Options given here apply to every
+    use of the system; those of a call override them.
     """
 
     def __init__(self, files: Files = (), **options: Any) -> None:
@@ -54,7 +54,7 @@ class System:
     # ---- building ----
 
     def add(self, unit: Any, name: str | None = None) -> System:
-        """An FMU, or an object with step() or derivatives(); its name is that of the file if there is none."""
+        """Adds an FMU, or an object with step() or derivatives(); the default name is that of the file."""
         if self._file is not None:
             raise ValueError(f"{self._file} has its own units; build a system of FMUs to add some")
         if name is None:
@@ -66,12 +66,12 @@ class System:
         return self
 
     def connect(self, source: str, target: str) -> System:
-        """An output to an input, also with a factor and an offset: connect("a.y*2+1", "b.u")."""
+        """Connects an output to an input, also with a factor and an offset: connect("a.y*2+1", "b.u")."""
         self.connections.append((source, target))
         return self
 
     def set(self, values: Mapping[str, Any]) -> System:
-        """Parameters and start values."""
+        """Sets parameters and start values."""
         self.values.update(values)
         return self
 
@@ -88,30 +88,30 @@ class System:
 
     @property
     def variables(self) -> dict[str, Variable]:
-        """What there is, by name: types, units, bounds, start values. No code of an FMU runs."""
+        """All variables by name: types, units of measure, bounds, start values. No code of an FMU runs."""
         with self.open() as simulation:
             return simulation.variables
 
     @property
     def units(self) -> list[str]:
-        """Names of the units."""
+        """Names of the components."""
         if self._file is None:
             return list(self._units)
         return [component["name"] for component in info(self._file)["components"]]
 
     def check(self, run: bool = False, strict: bool = False, **options: Any) -> Findings:
-        """All that is wrong with its files, connections and values; also with `run`, for which FMUs are run on trial. `strict`: what contradicts
-        FMI is an error also where a run goes on."""
+        """All errors in files, connections and values; with `run` also of trial runs of the FMUs. `strict`: violations of
+        FMI are errors even if a run would continue."""
         return check(self._told(options), run, strict)
 
     def graph(self, phase: str = "initial", **options: Any) -> Graph:
-        """Units, connections, dependencies and algebraic loops, which a notebook shows as a picture; at the start ("initial") or in the "run". No
+        """Components, connections, dependencies and algebraic loops, as a picture in a notebook; at the start ("initial") or in the "run". No
         code of an FMU runs."""
         return Graph(self._told(options), phase)
 
     def analyze(self, ranks: int = 0, **options: Any) -> Analysis:
-        """Order of evaluation, loops, which couplings are stable (with step=H for that step), what `auto` chooses; with `ranks`, which of so many
-        would get which unit. The system is initialised for it."""
+        """Order of evaluation, loops, which couplings are stable (with step=H for that step), what `auto` chooses; with `ranks`, the placement on
+        that number of ranks. The system is initialised for it."""
         return analyze(self._told(options), ranks)
 
     def _told(self, options: Mapping[str, Any]) -> Told:
@@ -120,19 +120,19 @@ class System:
     # ---- doing ----
 
     def simulate(self, **options: Any) -> Result:
-        """From start to stop, as tutti.simulate."""
+        """Simulates the system, as tutti.simulate."""
         return simulate(self.files, **self._given(options))
 
     def open(self, **options: Any) -> Simulation:
-        """A simulation that is stepped."""
+        """Opens a simulation that is stepped."""
         return Simulation(self.files, **self._given(options))
 
     def linearize(self, **options: Any) -> LinearSystem:
-        """As tutti.linearize."""
+        """Linearises the system, as tutti.linearize."""
         return linearize(self.files, **self._given(options))
 
     def save(self, path: str | os.PathLike[str], **options: Any) -> None:
-        """As a file: an .ssp with all that it needs, or an .ssd that refers to its FMUs. Units in Python cannot be saved."""
+        """Writes an .ssp with all files, or an .ssd that refers to its FMUs. Python components cannot be saved."""
         with tempfile.TemporaryDirectory(prefix="tutti-") as folder:
             units = Units(self.files, folder)
             if units.programs:
@@ -147,7 +147,7 @@ class System:
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> System:
-    """An FMU or a system (.ssp, .ssd), to be looked at, changed and run."""
+    """Loads an FMU or a system (.ssp, .ssd), to inspect, change and run it."""
     if not os.path.exists(os.fspath(path).split("#")[0]):
         raise FileNotFoundError(os.fspath(path))
     return System([path] if os.fspath(path).endswith(".fmu") else path, **options)

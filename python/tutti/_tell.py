@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What can be told of FMUs, systems and results without a run, or about runs that have been: info, findings, graphs, analyses, comparisons."""
+"""Descriptions of FMUs, systems and results without a run: info, findings, graphs, analyses, comparisons."""
 from __future__ import annotations
 
 import ctypes
@@ -22,7 +22,7 @@ Source = Union[str, "os.PathLike[str]", Result]  # of a result
 
 
 def told(function: Any, *arguments: Any) -> str:
-    """The text that a function of <tutti/tell.h> makes."""
+    """The text that a function of <tutti/tell.h> returns."""
     text = c.handle(function, *arguments)
     try:
         return ctypes.string_at(text.value or 0).decode("utf-8", "replace")
@@ -41,7 +41,7 @@ def path_of(value: Any, what: str) -> bytes:
 
 
 class Told:
-    """What is to be told of: files and options, as they were at that time."""
+    """Files and options to describe, as they were at that time."""
 
     def __init__(self, files: Any, options: Mapping[str, Any]) -> None:
         self._files, self._options = files, dict(options)
@@ -66,7 +66,7 @@ def _count(number: int, what: str) -> str:
 
 
 class Info(dict[str, Any]):
-    """What is in an FMU or a system: a dict with the keys of `tutti info --json`."""
+    """The content of an FMU or a system: a dict with the keys of `tutti info --json`."""
 
     def __repr__(self) -> str:
         if "components" in self:
@@ -77,7 +77,7 @@ class Info(dict[str, Any]):
 
 
 def info(path: str | os.PathLike[str]) -> Info:
-    """What is in an FMU or a system (.ssp, "car.ssp#Variant.ssd", .ssd); no code of an FMU runs."""
+    """The content of an FMU or a system (.ssp, "car.ssp#Variant.ssd", .ssd); no code of an FMU runs."""
     return Info(json.loads(told(c.lib.tutti_tell_info, path_of(path, "what info is asked of"))))
 
 
@@ -86,7 +86,7 @@ def info(path: str | os.PathLike[str]) -> Info:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that is wrong: an "error" if a run fails for it, else a "warning". `units` are those that it is about."""
+    """A fault: an "error" if a run would fail, otherwise a "warning". `units` are the affected components."""
 
     severity: str
     text: str
@@ -96,7 +96,7 @@ class Finding:
 
     @property
     def unit(self) -> str | None:
-        """The first of the units; None: it is about the system, or about a single FMU."""
+        """The first affected component, or None (the system, or a single FMU)."""
         return self.units[0] if self.units else None
 
     def __str__(self) -> str:
@@ -105,7 +105,7 @@ class Finding:
 
 
 class Findings(list[Finding]):
-    """All that is wrong; empty if nothing is."""
+    """All findings; may be empty."""
 
     @property
     def errors(self) -> list[Finding]:
@@ -132,8 +132,8 @@ def check(what: Told, run: bool, strict: bool) -> Findings:
 
 
 class Graph:
-    """Units, connections, dependencies and algebraic loops of a system: `dot` is a text for Graphviz, `json` everything as a dict, `svg` a picture,
-    which a notebook shows by itself. Graphviz draws it; without Graphviz there are the other two."""
+    """Components, connections, dependencies and algebraic loops of a system: `dot` is a text for Graphviz, `json` a dict, `svg` a picture
+    by Graphviz, which notebooks display."""
 
     def __init__(self, what: Told, phase: str) -> None:
         if not isinstance(phase, str):
@@ -160,7 +160,7 @@ class Graph:
             return None  # a notebook shows __repr__ then
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As .svg, .dot or .json."""
+        """Writes the graph as .svg, .dot or .json."""
         ending = os.path.splitext(os.fspath(path))[1]
         if ending not in (".svg", ".dot", ".gv", ".json"):
             raise ValueError(f"a graph is saved as .svg, .dot or .json, not as {os.fspath(path)!r}")
@@ -183,11 +183,11 @@ class Graph:
 
 
 class Analysis(dict[str, Any]):
-    """What can be told before a run: a dict with the keys of `tutti analyze --json`, which prints the most important of it."""
+    """The analysis before a run: a dict with the keys of `tutti analyze --json`; printing shows the most important ones."""
 
     @property
     def choices(self) -> dict[str, str]:
-        """What `auto` chooses, by name; {} if the system cannot be run."""
+        """The choices of `auto`, by name; {} if the system cannot be run."""
         return {name: choice["value"] for name, choice in (self["choices"] or {}).items() if isinstance(choice, Mapping)}
 
     def _lines(self) -> Iterator[tuple[str, str]]:
@@ -231,7 +231,7 @@ def analyze(what: Told, ranks: int) -> Analysis:
 
 
 def tell_options(given: Mapping[str, Any]) -> tuple[Any, int]:
-    """An array of struct tutti_tell_option; lists are options that are given more than once."""
+    """An array of struct tutti_tell_option; lists are repeated options."""
     pairs = [(name.replace("_", "-"), spell(item)) for name, value in given.items() if value is not None
              for item in (value if isinstance(value, (list, tuple)) else [value])]
     if any("\0" in text for pair in pairs for text in pair):
@@ -240,7 +240,7 @@ def tell_options(given: Mapping[str, Any]) -> tuple[Any, int]:
 
 
 def file_of(source: Source, folder: str, name: str) -> bytes:
-    """The file of a result; what a run recorded is written to `folder`."""
+    """The file of a result; rows of a run are written to `folder`."""
     if not isinstance(source, Result):
         return path_of(source, "a result")
     if source.path is not None:
@@ -252,7 +252,7 @@ def file_of(source: Source, folder: str, name: str) -> bytes:
 
 @dataclass(frozen=True)
 class Compared:
-    """A variable of both results, where they differ most: by `error` at `time`, of which `allowed` is allowed."""
+    """A variable of both results, where they differ most: by `error` at `time`, with the tolerance `allowed`."""
 
     name: str
     unit: str | None
@@ -267,8 +267,8 @@ class Compared:
 
 
 class Comparison(Mapping[str, Compared]):
-    """Does a result agree with a reference? A mapping from names to the largest difference of each variable, the worst first. `data` has all of
-    it, with the keys of `tutti compare --json`."""
+    """Whether a result agrees with a reference, as a mapping from names to the largest difference of each variable, the worst first. `data` has
+    the keys of `tutti compare --json`."""
 
     def __init__(self, data: dict[str, Any]) -> None:
         self.data = data
@@ -276,7 +276,7 @@ class Comparison(Mapping[str, Compared]):
 
     @property
     def equal(self) -> bool:
-        """Within the tolerances, at all times of the reference."""
+        """Whether they agree within the tolerances, at all times of the reference."""
         return bool(self.data["agree"])
 
     @property
@@ -347,10 +347,10 @@ def _share(value: float | None) -> str:
 def compare(result: Source, reference: Source, *, rtol: float | None = None, atol: float | None = None, ttol: float | None = None,
             start: float | None = None, stop: float | None = None, variables: str | Iterable[str] | None = None,
             strict: bool = False) -> Comparison:
-    """Does a result agree with a reference? Both are results of runs, or files of any tool, with rows at other times.
+    """Compares a result with a reference: results of runs, or files of any tool; their times may differ.
 
-    `rtol` and `atol` say how far values may be off, `ttol` how early or late events may come; `variables` are names or patterns (*, ?). With
-    `strict`, variables that only one has, and units that differ, are disagreements.
+    `rtol` and `atol` are tolerances of values, `ttol` of the times of events; `variables` are names or patterns (*, ?). With
+    `strict`, variables of only one result, and different units, are disagreements.
     """
     patterns = [variables] if isinstance(variables, str) else None if variables is None else list(variables)
     options, count = tell_options({"rtol": rtol, "atol": atol, "ttol": ttol, "start": start, "stop": stop, "variable": patterns,

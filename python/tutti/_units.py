@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Units in Python: objects that stand beside FMUs in a system."""
+"""Python components: objects that act like FMUs in a system."""
 from __future__ import annotations
 
 import ctypes
@@ -25,7 +25,7 @@ def _starts(declared: Any) -> dict[str, float]:
 
 
 class ProgramUnit:
-    """An object, written as a folder that looks like an FMU. Its attributes are its variables: inputs are set before it is called,
+    """An object, written as a folder like an unpacked FMU. Its attributes are its variables: inputs are set before it is called,
     outputs are read afterwards."""
 
     def __init__(self, unit: Any, name: str, folder: str) -> None:
@@ -64,7 +64,7 @@ class ProgramUnit:
     # ---- calls from the library ----
 
     def _guard(self, function: Any, *arguments: Any) -> int:
-        """What a function raises ends the run, and is raised again where that was started."""
+        """An exception of a function ends the run, and the caller of the run gets it."""
         try:
             function(*arguments)
             return 0
@@ -120,7 +120,7 @@ class ProgramUnit:
 
 
 class Units:
-    """The units of a system, objects written into `folder`."""
+    """The components of a system, with objects written into `folder`."""
 
     def __init__(self, files: Any, folder: str) -> None:
         self.programs: list[ProgramUnit] = []
