@@ -22,18 +22,18 @@ EXAMPLES = ROOT / "examples"
 PAGE = EXAMPLES / "README.md"
 LARGEST = 70000  # bytes of a picture
 TOPICS = {
-    "events": "Events: found where they happen",
-    "couplings": "Couplings: what a step makes of several FMUs",
-    "start": "The start: values that fit together",
-    "solvers": "Solvers: Model Exchange and what inputs do to it",
+    "events": "Events: located in time",
+    "couplings": "Couplings: steps of several FMUs",
+    "start": "The start: consistent values",
+    "solvers": "Solvers: Model Exchange and its inputs",
 }
 HEAD = """# Examples
 
 One folder per case: the sources of its FMUs (on the [kit](../docs/kit.md)), the system as SSP where there is one, and
-`check.py`, which runs the command and compares with a reference that it computes itself. `./dev build` puts the FMUs
-into `build/examples/NAME`, and the system is `build/examples/NAME/NAME.ssp`. What was published and what the checks
-measure stands side by side in [reproduction.md](../docs/reproduction.md), which also names the experiments of the publications that are not here.
-[programs](programs) is something else: three programs in C that use the library ([api.md](../docs/api.md)).
+`check.py`, which runs the command and compares the result with an independent reference. `./dev build` puts the FMUs
+into `build/examples/NAME`, and the system is `build/examples/NAME/NAME.ssp`. [reproduction.md](../docs/reproduction.md) compares published and
+measured figures, and lists the experiments of the publications that are not here. [programs](programs) contains programs in C that use the
+library ([api.md](../docs/api.md)).
 
 """
 COLUMNS = ("example", "shows", "case", "source")
@@ -42,24 +42,24 @@ TAIL = """
 Interface, PhD thesis, Lund University, 2016. *Galtier* is V. Galtier, S. Vialle, C. Dad, J.-P. Tavella, J.-P.
 Lam-Yee-Mui and G. Plessis, FMI-Based Distributed Multi-Simulation with DACCOSIM. *Awais* is M. U. Awais, Distributed
 Hybrid Co-simulation, PhD thesis, TU Wien. *Nicolai* is A. Nicolai, A. Paepcke and H. Hirsch, Robust and accurate
-co-simulation master algorithms applied to FMI slaves with discontinuous signals using FMI 2.0 features. Where one of
-them leaves a parameter or initial value open, the one here is ours, and the example says so.
+co-simulation master algorithms applied to FMI slaves with discontinuous signals using FMI 2.0 features. If a
+publication leaves a parameter or initial value open, the example names ours.
 
 ```console
 $ examples/woodpecker/check.py               # one line per figure: measured, published, required
 $ examples/woodpecker/check.py --report      # the same as JSON
 $ examples/woodpecker/check.py --keep out    # keeps inputs and results in out/
 $ ./dev test -L examples                     # all of them
-$ ./dev reproduce                            # all of them, and writes docs/reproduction.md and this page, with its pictures
+$ ./dev reproduce                            # all of them; writes docs/reproduction.md, this page and its pictures
 ```
 
 The checks need Python 3 with NumPy and SciPy (Debian: `python3-scipy`). A new example is a folder and its name in
-`examples/CMakeLists.txt`: its line here and its picture are declared in its `check.py` (`Gallery`).
+`examples/CMakeLists.txt`; its `check.py` declares its line here and its picture (`Gallery`).
 
 # Gallery
 
-Every picture was made by the commands below it, which work as they stand after `./dev build` and with `build/` on the `PATH`. A result
-is a MAT file where the axes are to have units.
+The commands below each picture made it; they work after `./dev build` with `build/` on the `PATH`. Results are MAT files if the axes
+have units.
 """
 
 

@@ -12,9 +12,9 @@ from example import Example, Gallery, short  # noqa: E402
 
 GALLERY = Gallery(
     topic="events", case=6, source="Awais, 5.5.3",
-    shows="contacts between FMUs, located by going back",
-    caption="Height of the ball and of the stair below it, and the steps that it took: long in flight, short "
-            "in contact, and shortest at events, whose times are found by going back.",
+    shows="contacts between FMUs, located by rollback",
+    caption="Height of the ball and of the stair below it, and the steps: long in flight, short in contact, and "
+            "shortest at events, which are located by rollback.",
     commands=r"""
 tutti run build/examples/ball_on_stairs/ball_on_stairs.ssp --rtol 1e-4 --step-log steps.csv --quiet \
     -o ball.mat

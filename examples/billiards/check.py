@@ -12,9 +12,9 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="events", case=7, source="Awais, 3.3.3",
-    shows="units without a master: each steps at its own events, and hears of the other's in the order of time",
-    caption="Where both balls are. They go straight on between events, of which each announces its own; when it meets the other one, both "
-            "know by what they have told each other.",
+    shows="components without a master: each steps at its own events, and receives the other's in order of time",
+    caption="Positions of both balls. They move in straight lines between their announced events; each computes "
+            "the time of a collision from the other's last outputs.",
     commands=r"""
 tutti run build/examples/billiards/billiards.ssp --coupling federated --quantum 0.05 --step 0.05 --quiet -o balls.mat
 tutti plot balls.mat -v '*.x' -v '*.y' --title "Two balls in a frame, without a master" -o billiards.svg

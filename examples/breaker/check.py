@@ -13,8 +13,7 @@ from example import Example, Gallery, short  # noqa: E402
 GALLERY = Gallery(
     topic="events", case=22, stand_in=True, source="Galtier, Table 1",
     shows="a protection opens a breaker: a Boolean output as an event",
-    caption="Currents of both feeders: the fault is at 1 s, and the breaker opens at 1.0827 s. There the steps "
-            "are shortest.",
+    caption="Currents of both feeders: the fault is at 1 s, and the breaker opens at 1.0827 s, where the steps are shortest.",
     commands=r"""
 tutti run build/examples/breaker/breaker.ssp --rtol 1e-4 --step-log steps.csv --quiet -o breaker.mat
 tutti plot breaker.mat -v faulty.i,healthy.i --steps steps.csv --start 0.98 --stop 1.1 \

@@ -13,8 +13,8 @@ from example import Example, Gallery  # noqa: E402
 GALLERY = Gallery(
     topic="couplings", source="our own",
     shows="five FMUs of three FMI versions, Model Exchange among them; what `./dev demo` shows",
-    caption="The left wheels roll over a bump of 6 cm. With inputs held for 10 ms the front wheel swings more and more; "
-            "by default the steps are as small as the tolerance needs them.",
+    caption="The left wheels roll over a bump of 6 cm. With inputs held for 10 ms the oscillation of the front "
+            "wheel grows; by default the steps are as small as the tolerance requires.",
     commands=r"""
 tutti run build/examples/car/car.ssp --coupling jacobi --step 0.01 --quiet -o naive.mat
 tutti run build/examples/car/car.ssp --quiet -o auto.mat

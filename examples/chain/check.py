@@ -12,9 +12,9 @@ from example import Example, Gallery  # noqa: E402
 GALLERY = Gallery(
     topic="couplings", case=24, source="Lacoursière, 5, 8 and 9",
     shows="kinematic coupling against springs between the parts",
-    caption="The last of six masses, cut into five FMUs: with constraints, at 20 steps per period of the fastest motion, it is where it "
-            "should be; with springs of three times the chain's frequency between the parts, stepped 1000 times per period of theirs, "
-            "it is not.",
+    caption="The last of six masses, cut into five FMUs: with constraints, 20 steps per period of the fastest "
+            "motion are accurate; with springs of three times the chain's frequency between the parts, 1000 steps "
+            "per period of the springs are not.",
     commands=r"""
 L=build/examples/chain/Link_fmi2.fmu
 tutti run u1=$L u2=$L u3=$L u4=$L u5=$L --set u1.m1=1 --set u5.m2=1 --set u1.x1=1 --stop 10 --step 0.16 --quiet -o constraints.csv \

@@ -15,8 +15,8 @@ from example import Example, Gallery, Run  # noqa: E402
 GALLERY = Gallery(
     topic="solvers", case=20, stand_in=True, source="Andersson, 9.3.5",
     shows="a sparse Jacobian by graph colouring; a Lyapunov equation alongside",
-    caption="What the detector sees at the end of the column while the buffer, mixed in more and more, drives "
-            "the substance off. 142 states, and a Jacobian of 6 directional derivatives.",
+    caption="The signal of the detector at the end of the column while an increasing amount of buffer releases "
+            "the substance. 142 states, and a Jacobian of 6 directional derivatives.",
     commands=r"""
 tutti run build/examples/chromatography/Chromatography_fmi3.fmu --solver cvode --jacobian sparse --rtol 1e-8 \
     --atol 1e-10 --input examples/chromatography/gradient.csv --output-step 0.01 --record u --record 'c[11]' \

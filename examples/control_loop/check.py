@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A control loop with signals that jump: which couplings and step controls see it."""
+"""A control loop with signals that jump: which couplings and step controls detect it."""
 import pathlib
 import sys
 
@@ -11,9 +11,9 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="events", case=1, source="Nicolai, 2 to 4",
-    shows="signals that jump: which couplings and step controls see it",
-    caption="`auto` goes back to each jump and finds it. Constant steps of 0.1 s, side by side, hear of a "
-            "jump one step late, and the integrator two: x4 ends up wrong.",
+    shows="signals that jump: which couplings and step controls detect it",
+    caption="`auto` rolls back and locates each jump. With fixed steps of 0.1 s and `jacobi`, the controller "
+            "receives a jump one step late, and the integrator two: x4 is wrong.",
     commands=r"""
 tutti run build/examples/control_loop/control_loop.ssp --rtol 1e-5 --atol 1e-5 --h-max 0.14 --quiet \
     -o auto.mat

@@ -14,9 +14,8 @@ from segments import TIGHT, check_jumps, extrapolated, predictor_table, solve_se
 GALLERY = Gallery(
     topic="solvers", case=16, source="Andersson, 7.4.2",
     shows="the same with inputs in steps",
-    caption="One of two pendula, with the forces on it held for 0.05 s each. At each jump of a force the "
-            "solver goes on, with a corrected predictor, where others start anew: it takes 0.23 of their "
-            "steps.",
+    caption="One of two pendula, with the forces on it held for 0.05 s each. At each jump of a force the solver "
+            "continues with a corrected predictor instead of a restart: it takes 0.23 of the steps.",
     commands=r"""
 examples/coupled_pendula/check.py --build build --keep out
 tutti run build/examples/coupled_pendula/Pendulum_fmi3.fmu --solver bdf --predictor correct-2 \

@@ -12,8 +12,8 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="couplings", case=13, source="Andersson, examples 6.2.1 and 6.2.2",
-    shows="feed-through in both directions: unstable, and what the linear correction makes of it",
-    caption="Cut at its joint: force and acceleration answer each other at once. H = 0.01, linear "
+    shows="feed-through in both directions: unstable, and stable with the linear correction",
+    caption="Cut at its joint: force and acceleration depend directly on each other. H = 0.01, linear "
             "extrapolation, with `--correct` and without.",
     commands=r"""
 tutti run build/examples/double_pendulum/double_pendulum.ssp --coupling jacobi --step 0.01 --extrapolate 1 \

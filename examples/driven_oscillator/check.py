@@ -12,7 +12,7 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="solvers", case=30, source="Andersson, example 9.1.4",
-    shows="an input as an expression, which the solver sees at all times",
+    shows="an input as an expression, evaluated at all times",
     caption="The oscillator of Andersson's eq. 9.1 (mu = 20) under 100 sin(30 t): x2 and the input.",
     commands=r"""
 tutti run build/examples/driven_oscillator/DrivenVanDerPol_fmi3.fmu --solver cvode --rtol 1e-6 --signal 'u=100*sin(30*time)' \

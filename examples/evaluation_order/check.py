@@ -9,8 +9,9 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="start", case=33, stand_in=True, source="Andersson, examples 5.2.1 and 5.2.2, section 5.3.1",
-    shows="outputs of a model that follow different inputs, evaluated together",
-    caption="The coloured loop is solved as a block. Of model2, y1 and y2 are evaluated together; of model1, y2 and y3, and then y1 and y4.",
+    shows="outputs of a model that depend on different inputs, evaluated together",
+    caption="The coloured loop is solved as a block. Of model2, y1 and y2 are evaluated together; of model1, y2 "
+            "and y3, and then y1 and y4.",
     commands=r"""
 tutti graph build/examples/evaluation_order/evaluation_order.ssp -o evaluation_order.svg
 """)

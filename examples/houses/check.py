@@ -15,8 +15,8 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="events", case=8, source="Awais, 4.2.3",
-    shows="discrete events: units that step when something changes, a price every 15 minutes",
-    caption="The price of energy over three days, with units that tell something only if it has changed, and with steps of 5 s.",
+    shows="discrete events: components that step on changes, a price every 15 minutes",
+    caption="The price of energy over three days, with components that only send changes, and with steps of 5 s.",
     commands=r"""
 tutti run build/examples/houses/houses.ssp --coupling federated --quantum ambient.T=0.1 --quantum ambient.slope=2e-5 \
     --step 900 --quiet -o events.mat

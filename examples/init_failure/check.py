@@ -12,8 +12,7 @@ from example import Example, Gallery  # noqa: E402
 GALLERY = Gallery(
     topic="start", case=9, source="Andersson, examples 5.0.1 and 5.1.2",
     shows="a start in the order of the dependencies, where Newton's method divides by zero",
-    caption="The output of `first` depends on no input, so there is no loop: `first`, then `second`, and no "
-            "equations to solve.",
+    caption="The output of `first` depends on no input, so there is no loop: `first` is evaluated, then `second`.",
     commands=r"""
 tutti graph build/examples/init_failure/init_failure.ssp -o init_failure.svg
 """)

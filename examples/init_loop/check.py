@@ -12,7 +12,7 @@ from example import Example, Gallery  # noqa: E402
 GALLERY = Gallery(
     topic="start", case=10, source="Andersson, example 5.1.1",
     shows="an algebraic loop among three models, solved as a block",
-    caption="What is coloured is the one loop; all else is computed before or after it.",
+    caption="The coloured part is the only loop; everything else is computed before or after it.",
     commands=r"""
 tutti graph build/examples/init_loop/init_loop.ssp -o init_loop.svg
 """)

@@ -12,8 +12,8 @@ from example import Example, Gallery, short  # noqa: E402
 GALLERY = Gallery(
     topic="couplings", case=12, source="Andersson, example 6.1.1",
     shows="when an explicit coupling is stable: rho(DL), extrapolation, correction",
-    caption="rho(DL) = 1.41: what the coupling adds grows with every step, although both systems are stable. "
-            "With `--correct` nothing grows.",
+    caption="rho(DL) = 1.41: the error of the coupling grows with every step, although both systems are stable. "
+            "With `--correct` it does not.",
     commands=r"""
 set_up="--set system1.d=2 --set system2.d=-1 --coupling jacobi --step 0.01 --stop 0.12 --quiet"
 tutti run build/examples/linear_coupling/linear_coupling.ssp#Derivatives.ssd $set_up --extrapolate 1 \

@@ -14,8 +14,8 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="couplings", case=5, source="Awais, 5.2.5, 5.3.4 and 6.3",
-    shows="a chaotic system; Newton's method between units",
-    caption="Two wings, by `newton` with one communication step of 0.05; `jacobi` with steps of 0.01 runs out of the attractor.",
+    shows="a chaotic system; Newton's method between components",
+    caption="Two wings, by `newton` with one communication step of 0.05; `jacobi` with steps of 0.01 leaves the attractor.",
     commands=r"""
 tutti run build/examples/lorenz/lorenz.ssp --coupling newton --step 0.05 --output-step 0.05 --stop 15 --quiet -o newton.mat
 tutti run build/examples/lorenz/lorenz.ssp --coupling jacobi --extrapolate 0 --step 0.01 --output-step 0.05 --stop 15 \

@@ -13,9 +13,9 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="couplings", case=2, source="Awais, 4.3.3",
-    shows="the couplings beside each other: side by side, one after the other, iterated",
-    caption="Side by side (`jacobi`) every step leads outwards; one after the other (`seidel`) they stay on "
-            "the orbit. H = 0.5.",
+    shows="couplings compared: all at once, one after the other, iterated",
+    caption="With `jacobi` (all at once) every step leads outwards; with `seidel` (one after the other) they stay "
+            "on the orbit. H = 0.5.",
     commands=r"""
 for coupling in seidel jacobi; do
     tutti run build/examples/lotka_volterra/lotka_volterra.ssp --coupling $coupling --extrapolate 0 \

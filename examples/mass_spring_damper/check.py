@@ -14,7 +14,7 @@ from segments import TIGHT, check_jumps, extrapolated, predictor_table, solve_se
 
 GALLERY = Gallery(
     topic="solvers", case=15, source="Andersson, 6.4.1 and 7.4.1",
-    shows="a multistep method that survives new inputs (linear pieces); smooth inputs and stability",
+    shows="a multistep method that tolerates new inputs (linear pieces); smooth inputs and stability",
     caption="Both masses, coupled every 0.085 s with slopes by differences: smoothing alone is not stable, "
             "corrected it is.",
     commands=r"""

@@ -12,7 +12,7 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="couplings", case=4, source="Awais, 6.3",
-    shows="the same where they do: formulas for growth and what is kept",
+    shows="the same, with accumulating errors: formulas for growth and invariants",
     caption="Two integrators in a ring. `jacobi` spirals out with every step, `seidel` stays on an ellipse. H "
             "= 0.5.",
     commands=r"""

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 GALLERY = Gallery(
     topic="solvers", case=19, stand_in=True, source="Andersson, 9.3.3 and A.3",
     shows="parameters estimated from measurements, with their errors",
-    caption="The levels of four tanks as measured (points) and as the fitted model has them (lines).",
+    caption="The levels of four tanks: measured (points) and of the fitted model (lines).",
     commands=r"""
 tutti estimate build/examples/quad_tank/QuadTank_fmi3.fmu --interface me --input examples/quad_tank/inputs.csv \
     --data examples/quad_tank/measured.csv --fit a1=3e-6 --fit a2=3e-6 --fit a3=3e-6 --fit a4=3e-6 --quiet --picture quad_tank.svg

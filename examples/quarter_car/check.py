@@ -15,8 +15,8 @@ from example import Example, Gallery  # noqa: E402
 GALLERY = Gallery(
     topic="couplings", case=18, source="Andersson, 9.3.2",
     shows="error control by step doubling, with inputs held and extrapolated",
-    caption="The car meets a step of 0.1 m. With inputs extrapolated (order 2) it takes 42 steps, published "
-            "are 71; the lower panels are their lengths and errors.",
+    caption="The car meets a step of 0.1 m. With inputs extrapolated (order 2) it takes 42 steps (published: 71); "
+            "the lower panels show their sizes and errors.",
     commands=r"""
 tutti run build/examples/quarter_car/quarter_car.ssp --coupling jacobi --control richardson --extrapolate 2 \
     --events none --rtol 1e-4 --atol 1e-4 --error-per step --step-log steps.csv --quiet -o car.mat

@@ -13,8 +13,7 @@ from example import Example, Gallery  # noqa: E402
 GALLERY = Gallery(
     topic="start", case=11, stand_in=True, source="Andersson, 5.3.2 and A.4",
     shows="172 connections: each model is evaluated once at the start",
-    caption="Each wheel's outputs depend on different inputs. Asked for one by one they take 25 evaluations, "
-            "asked for together 5.",
+    caption="Each wheel's outputs depend on different inputs. Read one by one they take 25 evaluations, read together 5.",
     commands=r"""
 tutti graph build/examples/race_car_init/race_car_init.ssp -o race_car_init.svg
 """)

@@ -13,9 +13,8 @@ from segments import TIGHT, extrapolated  # noqa: E402
 
 GALLERY = Gallery(
     topic="solvers", case=14, source="Andersson, example 6.3.1",
-    shows="what jumps of inputs cost the solvers inside, and what smooth ones save",
-    caption="The runs differ by less than 0.0013, of values up to 1. Inside, the solvers of the smoothed one take 0.6 of "
-            "the steps of the other.",
+    shows="the cost of jumping inputs for the solvers inside, and the savings by smooth ones",
+    caption="The runs differ by less than 0.0013, of values up to 1. The solvers inside the smoothed run take 0.6 of the steps.",
     commands=r"""
 options="--coupling jacobi --extrapolate 1 --step 0.02 --solver cvode --predictor proceed --rtol 1e-6 --atol 1e-6"
 tutti run build/examples/smoothing/smoothing.ssp $options --smooth --quiet -o smooth.mat

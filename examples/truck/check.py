@@ -14,7 +14,8 @@ from example import Example, Gallery  # noqa: E402
 GALLERY = Gallery(
     topic="couplings", case=25, source="Lacoursière, 10",
     shows="kinematic coupling of a driveline",
-    caption="The truck accelerates at full torque, and the driveline swings. Five FMUs that all want torques are joined by constraints; "
+    caption="The truck accelerates at full torque, and the driveline oscillates. Five FMUs with torques as inputs "
+            "are joined by constraints; "
             "20 steps per period of the fastest motion are enough.",
     commands=r"""
 cd build/examples/truck

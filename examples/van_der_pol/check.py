@@ -13,7 +13,7 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="couplings", case=3, source="Awais, 6.3",
-    shows="the same where errors do not add up",
+    shows="the same, where errors do not accumulate",
     caption="The limit cycle attracts: the cycle of `jacobi` is somewhat larger, that of `seidel` is not. H = "
             "0.3.",
     commands=r"""

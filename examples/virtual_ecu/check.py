@@ -15,9 +15,9 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="events", source="our own, by the layered standard fmi-ls-bus",
-    shows="virtual control units: CAN frames between units by clocks, with arbitration on the bus",
-    caption="The speed of the motor, and the torque that comes by CAN. At 40 kbit/s the torque waits "
-            "for the diagnosis, which came first, and arrives 6.5 ms after the sample.",
+    shows="virtual control units: CAN frames between components by clocks, with arbitration on the bus",
+    caption="The speed of the motor, and the torque that comes by CAN. At 40 kbit/s the torque waits for the "
+            "earlier diagnosis, and arrives 6.5 ms after the sample.",
     commands=r"""
 tutti run build/examples/virtual_ecu/virtual_ecu.ssp --quiet --output-step 0.002 --record motor.speed --record drive.torque -o fast.csv
 tutti run build/examples/virtual_ecu/virtual_ecu.ssp --quiet --output-step 0.002 --record motor.speed --record drive.torque \

@@ -14,7 +14,7 @@ from example import Example, Gallery  # noqa: E402
 
 GALLERY = Gallery(
     topic="events", case=17, source="Andersson, 8.6.2 and A.1",
-    shows="a hybrid model: events that exchange the equations",
+    shows="a hybrid model: events that change the equations",
     caption="Height of the sleeve, inclinations of sleeve and bird, and the hits of its beak: 2 in 0.16 s, 11 "
             "in a second, as published.",
     commands=r"""
