@@ -18,15 +18,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reproduction.md"
 HEAD = """# Reproduction
 
-Cases from publications as [examples](../examples/README.md), each with a check against a reference of its own. This page
-is what the checks say about figures that were published; `./dev reproduce` writes it. *Required* is what a check insists
-on; a check has more figures than those that stand here (`examples/NAME/check.py` prints all). Where a publication leaves
-parameters or initial values open, ours are in the example's README, and only ratios can be expected to agree.
+Cases from publications as [examples](../examples/README.md), each with a check against an independent reference. `./dev reproduce`
+writes this page from the checks. *Required* is the condition of a check; `examples/NAME/check.py` prints all of its figures. Where a
+publication leaves parameters or initial values open, ours are in the example's README, and only ratios can be expected to agree.
 
-*(stand-in)*: the publication does not give its model or its data. The example has the same structure with equations or data of
-our own, and some of these were chosen by the published result: the areas of quad_tank, the pickup value of breaker, the
-number of connections of race_car_init. Such a row shows that the method works on a model of that kind. It does not
-confirm the published figure.
+*(stand-in)*: the publication does not give its model or its data. The example has the same structure with our equations or data,
+some of which were chosen by the published result: the areas of quad_tank, the pickup value of breaker, the number of connections of
+race_car_init. Such a row shows that the method works on a model of that kind. It does not confirm the published figure.
 
 """
 COLUMNS = ("case", "what", "published", "Tutti", "required")
@@ -36,19 +34,19 @@ Experiments of the five publications that are not here:
 | publication | experiment | why |
 |---|---|---|
 | Andersson | Examples 9.1.1 to 9.1.3, 9.1.5 to 9.1.7 and 9.2.1 | they show how functions of PyFMI are called, without results |
-| Andersson | Tables 8.2 and 8.3: ode15s of MATLAB, LSODAR of Dymola | these tools are not at hand; Table 8.1 is a part of [robot](../examples/robot/README.md) |
-| Andersson | elapsed times in Tables 7.2 to 7.4, 8.1 to 8.3 and section 5.3.2 | this page has no times, which differ between machines; it has the steps and evaluations of these tables |
+| Andersson | Tables 8.2 and 8.3: ode15s of MATLAB, LSODAR of Dymola | these tools are not available here; Table 8.1 is a part of [robot](../examples/robot/README.md) |
+| Andersson | elapsed times in Tables 7.2 to 7.4, 8.1 to 8.3 and section 5.3.2 | times differ between machines; this page has the steps and evaluations of these tables |
 | Awais | Figures 6.8 and 6.9: histograms of the iterations | the experiment of Figure 6.10, which [lorenz](../examples/lorenz/README.md) has, with other systems; [lotka_volterra](../examples/lotka_volterra/README.md) has the mean |
-| Galtier | Figures 8 and 9: times on a cluster of 8 machines | not measured: the FMUs are not public, and no cluster is at hand; `./dev bench` measures the same questions on one machine. Of Table 2, [four_rooms](../examples/four_rooms/README.md) counts the work |
-| Lacoursière | Figure 3: times by TCP/IP and by MPI on one machine, many minimal FMUs | not measured as there; `bench/bench_ranks.py` compares with a bare ping-pong |
+| Galtier | Figures 8 and 9: times on a cluster of 8 machines | the FMUs are not public; `./dev bench` measures the same questions on one machine. [four_rooms](../examples/four_rooms/README.md) counts the work of Table 2 |
+| Lacoursière | Figure 3: times by TCP/IP and by MPI on one machine, many minimal FMUs | `bench/bench_ranks.py` compares with a bare ping-pong instead |
 
-Case 26 (Andersson, Table 6.4) is a part of
-[smoothing](../examples/smoothing/README.md).
+Case 26 (Andersson, Table 6.4) is a part of [smoothing](../examples/smoothing/README.md).
 
-Race car: our wheel has three states and smooth equations; that of the thesis comes from a commercial library of vehicle models, whose equations are not public. So a segment takes ours one to
-three steps, and the thesis' 8 to 26, and only ratios can be compared: the order of the four ways where segments take several steps, and the Jacobians of restarts, one per segment (200 and 199). Two
-threads: the check measures no seconds; the time that it states follows from the loads of the thesis and from where units ran. `bench/bench_ranks.py` measures units with these loads: 0.51 of the
-time of one thread (0.66 in the thesis).
+Race car: our wheel has three states and smooth equations; that of the thesis comes from a commercial library. A segment takes ours
+one to three steps, and the thesis' 8 to 26, so only ratios can be compared: the order of the four ways where segments take several
+steps, and the Jacobians of restarts, one per segment (200 and 199). Two threads: the time follows from the loads of the thesis and
+from the placement of components. `bench/bench_ranks.py` measures components with these loads: 0.51 of the time of one thread (0.66
+in the thesis).
 
 *Lacoursière* is C. Lacoursière and T. Härdin, FMI Go! A simulation runtime environment with a client server architecture over
 multiple protocols. The others are named [there](../examples/README.md).

@@ -90,7 +90,7 @@ def try_error_tests(example):
         how = ("--coupling", "seidel", "--control", control, "--events", "none", *TOLERANCE, *BOUNDS, "--h-min", 1e-6)
         run = example.run_system(*how, variant="Plain.ssd")
         sees = control != "richardson"
-        example.figure(f"signals told to be continuous, seidel, {control}, h-min 1e-6", told(run),
+        example.figure(f"signals declared continuous, seidel, {control}, h-min 1e-6", told(run),
                        error(run) <= 2e-5 if sees else error(run) >= 0.1,
                        "error <= 2e-5" if sees else "misses them: error >= 0.1", published)
     how = ("--coupling", "seidel", "--control", "slope", "--events", "none", *TOLERANCE, *BOUNDS, "--h-min", 1e-5)

@@ -66,7 +66,7 @@ def main():
     example.figure("alpha = 1.52: x and y at the end", f"{late[1.52][-1, 0]:.3f}, {late[1.52][-1, 1]:.0f}", late[1.52][-1, 0] < 0.1 and late[1.52][-1, 1] > 30,
                    "x < 0.1, y > 30", "above 1.5: an undefined state")
     parts = [growth(example, CRITICAL + d) for d in (-0.01, 0, 0.01)]
-    example.figure("tutti linearize at rest: largest real part of an eigenvalue, alpha = 1.2192 - 0.01, 1.2192, 1.2192 + 0.01",
+    example.figure("tutti linearize at the equilibrium: largest real part of an eigenvalue, alpha = 1.2192 - 0.01, 1.2192, 1.2192 + 0.01",
                    ", ".join(f"{0 if abs(part) < 1e-9 else part:.1e}" for part in parts), parts[0] < -1e-4 and abs(parts[1]) < 1e-6 and parts[2] > 1e-4, "< 0, 0, > 0",
                    "not tried")
     example.end()

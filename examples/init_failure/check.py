@@ -56,7 +56,7 @@ def check_no_structure(example):
     example.figure("no structure: assumed for", ", ".join(analysis["assumed"]),
                    analysis["assumed"] == ["first", "second"], "first, second")
     alone = example.run_file(example.fmu("SecondOpaque_fmi3.fmu"), "--stop", 0.1)["y"][0]
-    example.figure("Second by itself at u = 0, its start value: y", f"{alone:g}", alone == -np.inf, "-inf",
+    example.figure("Second alone at u = 0, its start value: y", f"{alone:g}", alone == -np.inf, "-inf",
                    "a division by zero")
     for what, options in (("from u = 0", ()), ("from u = 0.5", ("--set", "second.u=0.5")),
                           ("second.careful, from u = 0.5", ("--set", "second.u=0.5", "--set", "second.careful=true"))):

@@ -137,12 +137,12 @@ def check_two_units(example, hits):
     for stop, published in HITS.items():
         run = example.run_file(*system, *strong, "--rtol", 1e-6, "--atol", 1e-6, "--stop", stop)
         count = int(run["bird.hits"][-1])
-        example.figure(f"hits in {stop} s, sleeve and bird as two units, strong, ida, tolerance 1e-6", count, count == published, f"{published}",
+        example.figure(f"hits in {stop} s, sleeve and bird as two components, strong, ida, tolerance 1e-6", count, count == published, f"{published}",
                        published)
     run = example.run_file(*system, *strong, "--rtol", 1e-9, "--atol", 1e-9, "--stop", 1)
     example.compare("times of the hits, two units, ida, tolerance 1e-9", run.time[1:][np.diff(run["bird.hits"]) > 0], hits, 1e-5)
     free = json.loads(example.call(example.build / "tutti", "analyze", *system, "--set", "sleeve.mode=1", "--json"))["rho"]
-    example.figure("two units, free: rho(DL)", f"{free:.2f}", free > 1, "> 1: no explicit coupling is stable", "not tried")
+    example.figure("two components, free: rho(DL)", f"{free:.2f}", free > 1, "> 1: no explicit coupling is stable", "not tried")
 
 
 def main():
