@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Two balls in a frame, each a federate of its own: what they do is the exact event-driven solution."""
+"""Two balls in a frame, each a federate: the run is the exact event-driven solution."""
 import decimal
 import pathlib
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A pendulum that a wall throws back: a state event at each hit, a step event that makes the next one possible."""
+"""A pendulum blocked by a wall: a state event at each hit, and a step event that enables the next one."""
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A bouncing ball: every event is found where it happens, with every FMI version and solver."""
+"""A bouncing ball: every event is located exactly, with every FMI version and solver."""
 import pathlib
 import sys
 

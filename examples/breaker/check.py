@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A fault in a network: the protection opens a breaker, and its time is found by going back."""
+"""A fault in a network: the protection opens a breaker, and the time is located by rollback."""
 import pathlib
 import sys
 

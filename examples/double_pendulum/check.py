@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A double pendulum, cut at its joint: explicit coupling is not stable, the linear correction makes it so."""
+"""A double pendulum, cut at its joint: explicit coupling is unstable, the linear correction stabilises it."""
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Van der Pol's oscillator under 100 sin(30 t): an input as a function takes the steps of a smooth problem, a table does not."""
+"""Van der Pol's oscillator under 100 sin(30 t): with a function as input the steps are those of a smooth problem, with a table they are not."""
 import pathlib
 import sys
 

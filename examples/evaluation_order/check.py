@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Five models whose outputs follow different inputs: outputs are evaluated together at the start where that is possible."""
+"""Five models whose outputs depend on different inputs: where possible, outputs are evaluated together at the start."""
 import pathlib
 import sys
 

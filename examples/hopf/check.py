@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A Hopf bifurcation: how far a parameter may go before the coupled system leaves its equilibrium, and then every bound."""
+"""A Hopf bifurcation: the parameter at which the coupled system leaves its equilibrium, and the one beyond which it is unbounded."""
 import json
 import pathlib
 import sys

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A start from the structure where Newton's method from zero divides by zero."""
+"""A start in the order of the dependencies, where Newton's method from zero divides by zero."""
 import pathlib
 import sys
 

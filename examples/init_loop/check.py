@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Three models with one algebraic loop, which is solved as a block; all the rest follows in order."""
+"""Three models with one algebraic loop, which is solved as a block; everything else is computed in order."""
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Two linear systems with feed-through: the spectral radius of DL says whether explicit coupling is stable."""
+"""Two linear systems with feed-through: the spectral radius of DL decides whether explicit coupling is stable."""
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A substation with four feeders: a load flow as the start of a coupled run, each feeder a loop of its own."""
+"""A substation with four feeders: a load flow as the start of a coupled run, with a loop for each feeder."""
 import pathlib
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Predator and prey: one step after the other they stay on their orbit, side by side they leave it."""
+"""Predator and prey: stepped one after the other they stay on their orbit, stepped at once they leave it."""
 import pathlib
 import sys
 

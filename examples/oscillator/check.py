@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Two integrators in a ring: side by side they spiral out, one after the other they do not."""
+"""Two integrators in a ring: stepped at once they spiral out, stepped one after the other they do not."""
 import pathlib
 import sys
 

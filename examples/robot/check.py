@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Six controlled axes with 36 states and 98 event indicators: all solvers side by side."""
+"""Six controlled axes with 36 states and 98 event indicators: all solvers compared."""
 import pathlib
 import sys
 

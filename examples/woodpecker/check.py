@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""A toy woodpecker slides down a bar: three sets of equations, and events that stop and free the sleeve."""
+"""A toy woodpecker slides down a bar: three sets of equations, and events that jam and free the sleeve."""
 import json
 import pathlib
 import sys
