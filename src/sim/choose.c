@@ -221,7 +221,7 @@ static void correct_loops(struct tt_sim *master, const struct tt_traits *facts)
                format_rho(facts, rho, sizeof rho));
 }
 
-/* Sweeps over a loop whose gain is near 1 converge slowly: with one of 0.8, ten leave a tenth of an error, and no step is short enough. */
+/* Sweeps over a loop whose gain is near 1 converge slowly: with a gain of 0.8, ten leave a tenth of an error. */
 static void accelerate_sweeps(struct tt_sim *master, const struct tt_traits *facts)
 {
     static const double SLOW = 0.8;
@@ -354,7 +354,7 @@ enum tutti_err tt_choose_method(struct tt_sim *master)
         TRY(tt_compatibility_check_alone(master));
     master->chosen.blame = NULL;
     if (facts.coupled || facts.table_order > 0) {
-        /* The unit because of which steps are fixed, and why; NULL: no unit. */
+        /* The unit that requires fixed steps, and the reason; NULL: none. */
         master->chosen.blame = facts.stairs ? facts.stairs : facts.own_step ? facts.own_step : facts.no_rollback;
         master->chosen.blame_for = facts.stairs     ? "has a fixed internal step"
                                    : facts.own_step ? "has steps of its own"
@@ -375,10 +375,10 @@ enum tutti_err tt_choose_method(struct tt_sim *master)
 
 /* Beyond these an analysis takes longer than it is worth. */
 enum { MOST_STATES = 100, MOST_SIGNALS = 100 };
-/* In a whole run. What grows less is no reason to pay for more than one do-step per step. */
+/* Over a whole run. A smaller growth does not justify the cost of more than one do-step per step. */
 static const double MOST_GROWTH = 100;
 
-/* Is there a way back from a unit to itself? Else errors of a coupling are handed on, and do not grow. */
+/* Returns true if there is a feedback path from a unit to itself. Otherwise errors of a coupling do not grow. */
 static enum tutti_err coupling_has_cycle(const struct tt_sim *master, bool *cycle)
 {
     struct tt_step_stages stages;
@@ -390,8 +390,8 @@ static enum tutti_err coupling_has_cycle(const struct tt_sim *master, bool *cycl
     return TUTTI_OK;
 }
 
-/* A small system whose coupling makes steps of one size. `twins`: also of units for Co-Simulation, whose states only a second unit of
- * their FMU shows. */
+/* Returns true for a small system with fixed steps. `twins`: also for units of Co-Simulation, whose states only a
+ * second instance of their FMU shows. */
 static bool can_analyze_stability(const struct tt_sim *master, bool twins)
 {
     const struct tt_rank *rank = master->rank;
@@ -411,7 +411,7 @@ static bool can_analyze_stability(const struct tt_sim *master, bool twins)
            states <= MOST_STATES && rank->wires.real_count <= MOST_SIGNALS && !rank->ended;
 }
 
-/* Is `auto` free to take another coupling? */
+/* Returns true if `auto` may select a different coupling. */
 static bool may_change_coupling(const struct tt_sim *master)
 {
     const struct tt_rank *rank = master->rank;
@@ -420,8 +420,7 @@ static bool may_change_coupling(const struct tt_sim *master)
            rank->job->system->fed_count == 0;
 }
 
-/* What is to be known of the steps of a run: how many times an error grows in each, and how many times beyond what the equations
- * themselves, and a tenth of that, let it. */
+/* The growth of an error per step, and its growth beyond that of the equations themselves plus a tenth. */
 struct error_growth {
     bool known, stable;
     double factor, excess;

@@ -9,10 +9,10 @@
  * together, naming the unit that is in the way and what to use instead. Later once more, with the stability that was found
  * then, if units turn out to forget (unit.h). */
 TUTTI_CHECKED enum tutti_err tt_choose_method(struct tt_sim *master);
-/* With units that have left their initialisation, collective: where `auto` has chosen an explicit coupling with fixed steps, and the
- * states of all units can be seen (Model Exchange), is it stable with steps of that size? If not, the choices are made once more. */
+/* Called after the initialisation, collective: if `auto` has chosen an explicit coupling with fixed steps, and the
+ * states of all units are known (Model Exchange), tests its stability. If it is unstable, the choices are repeated. */
 TUTTI_CHECKED enum tutti_err tt_choose_reconsider_coupling(struct tt_sim *master);
-/* Do the choices take units back, if only for short steps that find out about derivatives? */
+/* Returns true if the choices roll units back, even if only for short steps that determine derivatives. */
 bool tt_choose_relies_on_rollback(const struct tt_sim *master);
 
 #endif

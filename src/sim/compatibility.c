@@ -207,8 +207,8 @@ enum tutti_err tt_compatibility_check(const struct tt_sim *master, const struct 
     return compatibility_check_rollback(master, facts);
 }
 
-/* The first of the options that are about units that are coupled; NULL: there is none. One unit makes fixed steps anyway, unless
- * these are `controlled`. Where a table drives the unit, --control makes sense with other tables. */
+/* Returns the first option that concerns coupled units; NULL if there is none. A single unit makes fixed steps in any
+ * case, unless these are `controlled`. If a table drives the unit, --control is useful with different tables. */
 static const char *first_coupling_option(const struct tutti_run_options *options, bool controlled, bool driven)
 {
     const struct {
@@ -262,7 +262,7 @@ enum tutti_err tt_compatibility_check_alone(const struct tt_sim *master)
     return TUTTI_OK;
 }
 
-/* ---- what is told ---- */
+/* ---- advice and warnings ---- */
 
 const char *tt_compatibility_suggest_rollback(const struct tt_member *member)
 {
@@ -300,7 +300,7 @@ static void warn_unused_options(const struct tt_sim *master)
                    all[i].with);
 }
 
-/* What --extrapolate 3 cannot be here. */
+/* Warns that --extrapolate 3 is impossible here. */
 static void warn_no_cubic(const struct tt_sim *master)
 {
     const struct tt_method *chosen = &master->chosen;

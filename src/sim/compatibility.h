@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* compatibility.h - what choices and options do not go together: refused, with what to use instead; or told, where an option has no effect. */
+/* compatibility.h - rejects incompatible choices and options with an alternative, or logs that an option has no effect. */
 #ifndef TT_SIM_COMPATIBILITY_H
 #define TT_SIM_COMPATIBILITY_H
 
@@ -10,10 +10,11 @@ TUTTI_CHECKED enum tutti_err tt_compatibility_check(const struct tt_sim *master,
                                                     unsigned order);
 /* One FMU has no other unit to be coupled with. ARGUMENT: an option is about that. */
 TUTTI_CHECKED enum tutti_err tt_compatibility_check_alone(const struct tt_sim *master);
-/* Does the coupling take units back inside a step? */
+/* Returns true if the coupling rolls units back inside a step. */
 bool tt_compatibility_rolls_back(const struct tt_sim *master);
 
-/* "--rollback fork, ": a way by which a unit that cannot go back could do so; "": there is none, or it can. */
+/* Returns "--rollback fork, ", an option by which a unit could be rolled back; "" if there is none, or it can be
+ * already. */
 const char *tt_compatibility_suggest_rollback(const struct tt_member *member);
 
 /* Tells the log what `auto` has chosen, and which options have no effect. */

@@ -17,7 +17,7 @@ static double component_step_size(const struct tt_rank *rank, const struct tt_me
     return tt_time_step(member->now.t, goal);
 }
 
-/* How far ahead the unit knows its inputs: coupled ones to the end of the step. */
+/* Returns the time up to which the unit's inputs are known: coupled ones to the end of the step. */
 static double input_horizon(const struct tt_rank *rank, const struct tt_member *member, double goal)
 {
     double until = member->wires->moving_blocks || member->wires->held_blocks ? goal : rank->times.stop;
@@ -95,7 +95,7 @@ static enum tutti_err handle_event_locally(struct tt_rank *rank, struct tt_membe
     return TUTTI_OK;
 }
 
-/* Where the unit is after a step: the target to the bit unless it says something else. */
+/* Sets the unit's time after a step: exactly the target unless it reports a different time. */
 static void component_arrive(const struct tt_rank *rank, struct tt_member *member, double target,
                              const struct tt_fmi_step *step, struct tt_outcome *outcome)
 {
@@ -125,8 +125,8 @@ static double component_cut_at_event(double target, double event, double span)
     return event < target && !tt_time_same(event, target, span) ? event : target;
 }
 
-/* What is announced is a hard end, also in the middle of a step. A unit that cannot vary its step goes from point to
- * point of its grid, and all that waits for the next one. */
+/* An announced event is a hard limit, also in the middle of a step. A unit with a fixed step goes from point to point
+ * of its grid, and all events wait for the next point. */
 static double next_step_goal(const struct tt_rank *rank, const struct tt_member *member, double target)
 {
     const struct tt_inputs *inputs = member->inputs;
@@ -139,7 +139,7 @@ static double next_step_goal(const struct tt_rank *rank, const struct tt_member 
     return component_cut_at_event(target, member->now.next_event, rank->span);
 }
 
-/* At an event on the way: does it end the step for all? */
+/* Returns true if an event on the way ends the step for all units. */
 static bool ends_macro_step(const struct tt_step_rules *rules, const struct tt_member *member,
                             struct tt_outcome *outcome)
 {
@@ -148,7 +148,7 @@ static bool ends_macro_step(const struct tt_step_rules *rules, const struct tt_m
     return rules->stops_at_events;
 }
 
-/* Is there nothing more to do for this unit in the step? */
+/* Returns true if the unit has completed the step. */
 static bool component_is_done(const struct tt_member *member, const struct tt_outcome *outcome)
 {
     return outcome->why == TUTTI_REFUSED || tt_outcome_is_end_of(outcome, member->component);

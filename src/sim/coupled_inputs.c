@@ -38,7 +38,8 @@ static void coupled_inputs_hold_unit(struct tt_coupled_inputs *staging, uint32_t
             hold_input_at_end(staging, component, running->nodes[running->graph.needs[k]].variable);
 }
 
-/* ... or any output: it is to be as right as all others. Of which nothing is told may follow anything. */
+/* Holds the inputs of all outputs of a unit, which shall be as accurate as all others. An output without declared
+ * dependencies may depend on any input. */
 static void hold_unit_all_outputs(struct tt_coupled_inputs *staging, uint32_t component)
 {
     struct tt_rank *rank = staging->rank;
@@ -58,7 +59,7 @@ static void hold_unit_all_outputs(struct tt_coupled_inputs *staging, uint32_t co
     staging->holds = staging->holds || unit->gather_count > 0;
 }
 
-/* What acts on states counts by its mean, what acts on outputs by where it ends. Only told dependencies tell. */
+/* Holds inputs that act on states at their mean, inputs that act on outputs at their end. Uses declared dependencies. */
 enum tutti_err tt_coupled_inputs_choose_holds(struct tt_coupled_inputs *staging)
 {
     struct tt_rank *rank = staging->rank;

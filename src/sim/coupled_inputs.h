@@ -13,7 +13,7 @@ struct tt_coupled_inputs {
     bool by_means;  /* inputs that are held have their mean over the step */
     bool holds;     /* some unit's inputs are held in a step although they move */
     double *where;  /* per gathered input: the part of a step that it is held at */
-    double *second; /* ... and what it is in the second half of a step, where that has halves */
+    double *second; /* its value in the second half of a step with halves */
     char *begin;    /* signals at the beginning of a coupling's step, if they move in it */
     bool cubic;     /* signals move on cubics between both ends of a step, where derivatives are known there */
     double
@@ -27,7 +27,7 @@ TUTTI_CHECKED enum tutti_err tt_coupled_inputs_open(struct tt_coupled_inputs *st
  * the second one has the input as it is at the end, the first one what the mean needs. */
 TUTTI_CHECKED enum tutti_err tt_coupled_inputs_choose_holds(struct tt_coupled_inputs *staging);
 
-/* Holds the staged inputs of one unit there, unless it takes slopes; for a step to `target`, or one of its own. */
+/* Holds the gathered inputs of one unit there, unless it accepts slopes; for a step to `target`, or a separate step. */
 void tt_coupled_inputs_hold(struct tt_coupled_inputs *staging, const struct tt_member *member, double target);
 /* Stages the inputs of one unit as they are now, for such a step; discrete ones too, unless they are an event to it. */
 TUTTI_CHECKED enum tutti_err tt_coupled_inputs_gather(struct tt_coupled_inputs *staging, struct tt_member *member,
@@ -41,9 +41,9 @@ void tt_coupled_inputs_set_hermite(struct tt_coupled_inputs *staging, uint32_t r
                                    double rate, double h);
 /* Where signals move on cubics: asks an own unit that has made its step how its outputs move there. */
 TUTTI_CHECKED enum tutti_err tt_coupled_inputs_get_rates(struct tt_coupled_inputs *staging, uint32_t component);
-/* ... and lets all ranks know. Collective. */
+/* Exchanges these with all ranks. Collective. */
 TUTTI_CHECKED enum tutti_err tt_coupled_inputs_exchange_rates(struct tt_coupled_inputs *staging);
-/* ... the unit has gone back to the beginning, and its signals with it. */
+/* Resets the start values after the unit and its signals have been rolled back. */
 void tt_coupled_inputs_reset_start(struct tt_coupled_inputs *staging, uint32_t component);
 
 #endif

@@ -10,8 +10,8 @@
 /* How discontinuities are found. Whatever the kind, times that FMUs announce are ends of steps. */
 struct tt_detection {
     const char *name;
-    /* A unit that comes back early ends the step for all: the others are taken back, and step to that point. Otherwise it
-     * crosses its event by itself and goes on. */
+    /* A unit that returns early ends the step for all: the others are rolled back, and step to that point. Otherwise it
+     * crosses its event alone and continues. */
     bool early;
     /* A step in which a discrete output changes is taken back, and the change located. */
     bool outputs;
@@ -30,13 +30,13 @@ struct tt_discrete_outputs {
     uint32_t *variables; /* of these */
 };
 
-/* What was learned of them. */
+/* The flapping outputs found so far. */
 struct tt_flapping {
     int in_a_row; /* steps, however short, in which one has changed */
     bool ignored; /* they change in every step: no events */
 };
 
-/* What a run knows of them. Zeroed: nothing is looked for. */
+/* The state of event detection. Zeroed: no detection. */
 struct tt_detector {
     struct tt_rank *rank;
     struct tt_discrete_outputs *discretes; /* per member; NULL: changes are not looked for */
@@ -49,14 +49,14 @@ struct tt_detector {
 /* Lays them out; for units that have none this costs nothing. */
 TUTTI_CHECKED enum tutti_err tt_detector_open(struct tt_detector *detector, struct tt_rank *rank);
 void tt_detector_close(struct tt_detector *detector);
-/* What counts for the steps that follow. */
+/* Registers the state that later steps depend on. */
 TUTTI_CHECKED enum tutti_err tt_detector_register(struct tt_detector *detector, struct tt_rollback_list *remembered);
-/* Does any unit of a rank have discrete outputs? */
+/* Returns true if any unit of a rank has discrete outputs. */
 bool tt_detector_has_outputs(const struct tt_rank *rank);
-/* At the beginning of a macro step: what is there is how it was. Outputs that have not changed are not read again. */
+/* Called at the beginning of a macro step: saves the present values. Outputs that have not changed are not read again. */
 TUTTI_CHECKED enum tutti_err tt_detector_save_start(struct tt_detector *detector);
-/* The last change that was seen was located at the very start of a step (`at_once`), or later. A unit that does nothing
- * else is not looked at any more, which is told. */
+/* Records that the last change was located at the very start of a step (`at_once`), or later. A unit whose changes are
+ * all at starts is excluded from detection, which is logged. */
 void tt_detector_count_change(struct tt_detector *detector, bool at_once);
 /* Events were crossed: they may be others. */
 void tt_detector_invalidate(struct tt_detector *detector);

@@ -95,7 +95,7 @@ enum tutti_err tt_events_check(struct tt_rank *rank, struct tt_point_events *her
     return check_events_among(rank, here, NULL);
 }
 
-/* Collective: names the first of those whose events do not come to rest. */
+/* Collective: names the first unit whose events do not converge. */
 static enum tutti_err events_fail_diverge(struct tt_rank *rank, const bool *among)
 {
     double first = INFINITY;
@@ -164,7 +164,7 @@ enum tutti_err tt_events_restart_signals(struct tt_sim *master)
     return tt_extrapolation_restart(&master->extrapolation);
 }
 
-/* What units are about to take that others have set. */
+/* A summary of pending values for units. */
 struct pending_summary {
     bool any, news, events;
 };

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* events.h - events at a point that all units have reached: what one of them changes there may be an event for the next, so they
- * are crossed round by round until all rest. All of it is collective. */
+/* events.h - events at a point that all units have reached. An event may change inputs that cause the next, so events
+ * are crossed round by round until they converge. All functions are collective. */
 #ifndef TT_SIM_EVENTS_H
 #define TT_SIM_EVENTS_H
 
 #include "sim/sim.h"
 #include "sim/rank.h"
 
-/* At the point reached, with outputs exchanged: here->pending says whether an event is due for any unit (member->now.event,
- * discrete inputs that changed), whichever rank has it. All ranks agree on that, on here->jumped, which the caller has filled in,
- * and on rank->ended. */
+/* At the point reached, with outputs exchanged: sets here->pending if an event is due for any unit of any rank
+ * (member->now.event, changed discrete inputs). All ranks agree on that, on here->jumped, which the caller has filled
+ * in, and on rank->ended. */
 TUTTI_CHECKED enum tutti_err tt_events_check(struct tt_rank *rank, struct tt_point_events *here);
 /* Crosses the events that were found, with a row before and one after. */
 TUTTI_CHECKED enum tutti_err tt_events_handle_found(struct tt_sim *master);
-/* Looks, and crosses what is found; *crossed says whether there was any. */
+/* Checks for events, and crosses them; *crossed: there were any. */
 TUTTI_CHECKED enum tutti_err tt_events_handle(struct tt_sim *master, bool *crossed);
-/* In the middle of a step, where the units `among` which there are events (per component) stand at one point of their own: theirs,
- * without rows. A unit that ends the run is rank->ended. */
+/* In the middle of a step, where the units `among` which there are events (per component) are at one separate point:
+ * crosses these, without rows. A unit that ends the run is rank->ended. */
 TUTTI_CHECKED enum tutti_err tt_events_handle_among(struct tt_rank *rank, const bool *among);
 /* An event of one own unit in the middle of a step, with the inputs that are staged. */
 TUTTI_CHECKED enum tutti_err tt_events_handle_locally(struct tt_rank *rank, struct tt_member *member);

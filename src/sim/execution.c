@@ -111,7 +111,7 @@ void tt_execution_count(struct tt_sim *master)
     tt_fast_flush_counts(&master->lane);
     stats->start = rank->times.start;
     stats->stop = rank->t;
-    /* What all ranks count alike, the first one tells; the sum over ranks is that of the run. */
+    /* Counts that are equal on all ranks are reported by the first one; the sum over ranks is that of the run. */
     bool first = !rank->fabric || rank->fabric->rank == 0;
     stats->rejected = rank->own_rejected + (first ? stats->rejected : 0);
     stats->events_located = rank->own_events + (first ? stats->events_located : 0);

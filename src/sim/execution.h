@@ -13,16 +13,15 @@ struct tt_checkpoint_schedule;
 struct tt_execution;
 struct tt_team;
 
-/* What goes along with a run from outside of it, and is no part of the master: a federation (run/federate/run_federate.h), those who watch it
+/* An extension of a run that is not part of the master: a federation (run/federate/run_federate.h), viewers
  * (run/live/live_control.h). On every rank. */
 struct tt_run_extension {
     const void *context;
-    /* At the first point, with its row recorded. Has itself called between steps (tt_run_add_hook); sets values by rank->pending_sets. *self is given to
-     * the others, also after an error. */
+    /* Called at the first point, with its row recorded. Registers calls between steps (tt_run_add_hook); sets values by
+     * rank->pending_sets. *self is passed to the other functions, also after an error. */
     enum tutti_err (*open)(const void *context, struct tt_execution *execution, void **self);
-    enum tutti_err (*finish)(
-        void *self);           /* at the last point; not if the run has failed; NULL: there is nothing to do */
-    void (*close)(void *self); /* always, with the units still there; NULL is fine */
+    enum tutti_err (*finish)(void *self); /* at the last point; not if the run has failed; NULL: nothing to do */
+    void (*close)(void *self);            /* always, with the units still there; NULL is fine */
 };
 
 struct tt_execution {
@@ -31,18 +30,16 @@ struct tt_execution {
     struct tt_sim master;
     struct tt_run loop;
     struct tt_checkpoint_schedule *checkpoints; /* NULL: none are taken */
-    struct tt_team
-        *team; /* of ranks with second instances, or of those that have them; NULL: there are none; borrowed */
-    struct tt_twin *twin;                /* what these say to each other; NULL as above */
-    void *companions[TUTTI_COMPANIONS];  /* the own state of each; NULL: there is none */
-    struct tt_pending_sets pending_sets; /* that they make */
+    struct tt_team *team;                       /* of ranks with or of second instances; NULL: none; borrowed */
+    struct tt_twin *twin;                       /* what these say to each other; NULL as above */
+    void *companions[TUTTI_COMPANIONS];         /* the state of each; NULL: none */
+    struct tt_pending_sets pending_sets;        /* that they make */
 };
 
-/* Rows are wanted, or nobody looks at them; on all ranks after the same macro step. Where they are not recorded for a file, they are made only
- * when they are wanted. */
+/* Enables or disables rows; on all ranks after one macro step. Rows without a file are made only while enabled. */
 void tt_execution_enable_rows(struct tt_execution *execution, bool wanted);
 
-/* What a rank did, as statistics. */
+/* Statistics of a rank. */
 
 /* Completes the rank's statistics when the run is over, however far it came. `units` is per component up to the last that this
  * rank had; those of other ranks have no name. Without memory for it: no texts, no unit. */

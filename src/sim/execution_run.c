@@ -85,8 +85,8 @@ void tt_execution_enable_rows(struct tt_execution *execution, bool wanted)
     tt_run_choose_path(&execution->loop);
 }
 
-/* Collective, after ranks have told what the result begins with: a rank that fails further on stops those that wait (F3), and what one of
- * them has not told by then is missing in the result of all. */
+/* Collective, after ranks have reported the columns of the result: a rank that fails later stops those that wait (F3),
+ * and data that one of them has not reported by then is missing in the result of all. */
 static enum tutti_err await_other_ranks(struct tt_execution *execution)
 {
     bool unused = false;
@@ -144,8 +144,8 @@ enum tutti_err tt_execution_start(struct tt_execution *execution, bool steered)
     return err;
 }
 
-/* An FMU ended the run. Where macro steps are attempts all ranks know, and go on to the end together; else not all do, and
- * none is to go further than this one. */
+/* An FMU ended the run. If macro steps are attempts, all ranks are notified, and continue to the end together;
+ * otherwise not all are, and none may go further than this one. */
 static enum tutti_err share_run_end(struct tt_execution *execution, enum tutti_err err)
 {
     struct tt_rank *rank = &execution->rank;
@@ -220,7 +220,6 @@ void tt_execution_log_end(const struct tt_execution *execution, enum tutti_err e
                TIME(rank->ended->now.t));
 }
 
-/* To a program that wants to know before code of an FMU runs for the last time. */
 static void notify_program_finished(const struct tt_rank *rank, const struct tt_failure *failure)
 {
     const struct tutti_run_options *options = &rank->job->options;
@@ -230,7 +229,7 @@ static void notify_program_finished(const struct tt_rank *rank, const struct tt_
     options->finished(options->finished_context, failure->err, rank->stats);
 }
 
-/* A failure of the run is told before one of closing the file. */
+/* A failure of the run takes precedence over one of closing the file. */
 enum tutti_err tt_execution_close(struct tt_execution *execution, enum tutti_err err)
 {
     struct tt_failure failure;

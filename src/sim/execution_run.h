@@ -10,7 +10,8 @@
 TUTTI_CHECKED enum tutti_err tt_execution_start(struct tt_execution *execution, bool steered);
 /* The same, then all steps, and the end of the units. */
 TUTTI_CHECKED enum tutti_err tt_execution_run(struct tt_execution *execution);
-/* On a rank of second instances (control/twin.h): to the first row, which is not recorded; then all steps that it is told to make. */
+/* On a rank of second instances (control/twin.h): runs to the first row, which is not recorded; then makes requested
+ * steps. */
 TUTTI_CHECKED enum tutti_err tt_execution_serve_twin(struct tt_execution *execution);
 /* Words to the log on how it ended, `err` being how. */
 void tt_execution_log_end(const struct tt_execution *execution, enum tutti_err err);

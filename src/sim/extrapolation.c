@@ -85,7 +85,8 @@ static bool real_has_rate(const struct tt_wires *wires, uint32_t real)
     return wires->slots[wires->reals[real].node].count == 1 && !wires->reals[real].narrow;
 }
 
-/* Asks the unit of reals `first` ... `end - 1` for those that can have some. FMI 2.0 knows derivatives only after a step. */
+/* Reads derivatives of reals `first` ... `end - 1` from the unit, as far as available. FMI 2.0 has some only after a
+ * step. */
 static enum tutti_err extrapolation_get_rates(struct tt_extrapolation *e, unsigned order, uint32_t first, uint32_t end,
                                               double *rates)
 {
@@ -145,9 +146,9 @@ enum tutti_err tt_extrapolation_get_rates(struct tt_extrapolation *e, uint32_t c
                : TUTTI_OK;
 }
 
-/* Those that units give, else those of the polynomial: where the error is controlled, of one through a point more, whose
- * derivatives at the newest point are nearly as good as given ones. With fixed steps it is Andersson 2016 eq. 6.29, whose
- * limits of stability are known (Andersson 2016 Table 6.1). */
+/* Uses derivatives that units provide, otherwise those of the polynomial: with error control, of one through an
+ * additional point, whose derivatives at the newest point are nearly as good as provided ones. With fixed steps it is
+ * Andersson 2016 eq. 6.29, whose limits of stability are known (Andersson 2016 Table 6.1). */
 void tt_extrapolation_apply_slopes(struct tt_extrapolation *e)
 {
     struct tt_rank *rank = e->rank;
@@ -301,8 +302,9 @@ static double extrapolation_error_scale(const struct tt_signal_history *history,
     return scale;
 }
 
-/* Adams-Bashforth with steps of any size: y^(1) goes on as the line through its last two values (Galtier 2015, "Coordinated
- * Variable Step"; Euler's method is its first order). It misses by h^2 (h / 6 + h_1 / 4) y^(3), Euler's by h^2 / 2 y^(2). */
+/* Adams-Bashforth with variable steps: y^(1) is extrapolated linearly through its last two values (Galtier 2015,
+ * "Coordinated Variable Step"; Euler's method is its first order). Its error is h^2 (h / 6 + h_1 / 4) y^(3), that of
+ * Euler's method h^2 / 2 y^(2). */
 static void defect_by_rates(const struct tt_extrapolation *e, unsigned degree, double t, const double *now,
                             double *defect)
 {

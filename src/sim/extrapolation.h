@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* extrapolation.h - how inputs move inside a macro step: held, or along a line or parabola that goes on from the accepted
- * points: by the derivatives that a unit gives of its outputs, else through the values from before.
+/* extrapolation.h - how inputs move inside a macro step: held, or along a line or parabola that continues the accepted
+ * points: by the derivatives that a unit provides of its outputs, otherwise through earlier values.
  *
  * Invariants:
- *  X1  Only accepted points count (a middle of two half steps for the second of them only): a step that is taken back leaves
+ *  X1  Only accepted points count (a middle of two half steps for the second of them only): a rejected step leaves
  *      no trace.
- *  X2  After an event everything begins anew: one point, and no derivatives but those that units give there. */
+ *  X2  An event resets everything: one point, and only the derivatives that units provide there. */
 #ifndef TT_SIM_EXTRAPOLATION_H
 #define TT_SIM_EXTRAPOLATION_H
 
@@ -15,8 +15,7 @@
 /* So many points after the start or an event errors of the first ones, which are of low order, are seen in predictions. */
 enum { TUTTI_FIRST_STEPS = 8 };
 
-/* What --extrapolate 3 is: signals move on cubics between both ends of a step that is repeated (coupled_inputs.h); their first guess
- * is on a parabola. */
+/* --extrapolate 3: signals move on cubics between both ends of an iterated step (coupled_inputs.h); their first guess is on a parabola. */
 enum { TUTTI_CUBIC = 3 };
 
 struct tt_extrapolation {
@@ -24,12 +23,12 @@ struct tt_extrapolation {
     struct tt_outputs *outputs;
     unsigned order;                   /* 0, 1, 2 */
     bool varies;                      /* steps have different sizes */
-    unsigned since;                   /* so many steps were accepted since the start or the last event */
+    unsigned since;                   /* number of steps accepted since the start or the last event */
     bool keeps;                       /* points are kept: for this, or for a control that compares with predictions */
     struct tt_signal_history history; /* of wires.reals */
     bool gives;                       /* some unit gives derivatives of outputs */
     struct tt_signal_history rates[TUTTI_MOST_EXTRAPOLATION]; /* then: these, NAN where they are not given */
-    /* Per component: at so many points, one after the other, its FMU's derivatives contradict its values. */
+    /* Per component: the number of consecutive points at which its FMU's derivatives contradict its values. */
     uint8_t *doubts;
     double *values, *work[TUTTI_MOST_EXTRAPOLATION];
     uint32_t *references; /* for asking a unit */
@@ -43,14 +42,14 @@ TUTTI_CHECKED enum tutti_err tt_extrapolation_parse_order(const char *name, unsi
 
 /* With the units at the first point. In `e` are order, varies, and keeps, if predictions are wanted whatever the order. */
 TUTTI_CHECKED enum tutti_err tt_extrapolation_open(struct tt_extrapolation *e, struct tt_outputs *outputs);
-/* What counts for the steps that follow. */
+/* Registers the state that later steps depend on. */
 TUTTI_CHECKED enum tutti_err tt_extrapolation_register(struct tt_extrapolation *extrapolation,
                                                        struct tt_rollback_list *remembered);
 void tt_extrapolation_close(struct tt_extrapolation *extrapolation);
 
 /* The point that the units are at, rank->t, is accepted. */
 TUTTI_CHECKED enum tutti_err tt_extrapolation_accept(struct tt_extrapolation *extrapolation);
-/* ... and signals have jumped there. */
+/* Resets the history after signals have jumped. */
 TUTTI_CHECKED enum tutti_err tt_extrapolation_restart(struct tt_extrapolation *extrapolation);
 /* Before a step of the coupling: slopes of the signals from the newest point on, into the wires. */
 void tt_extrapolation_apply_slopes(struct tt_extrapolation *extrapolation);
@@ -58,9 +57,9 @@ void tt_extrapolation_apply_slopes(struct tt_extrapolation *extrapolation);
 TUTTI_CHECKED enum tutti_err tt_extrapolation_enter_middle(struct tt_extrapolation *extrapolation);
 void tt_extrapolation_leave_middle(struct tt_extrapolation *extrapolation);
 
-/* Does the unit of a real (wires.reals) give its derivative? */
+/* Returns true if the unit of a real (wires.reals) provides its derivative. */
 bool tt_extrapolation_provides_rates(const struct tt_rank *rank, uint32_t real);
-/* What it gave at the newest point; NAN: nothing. */
+/* Returns its derivative at the newest point; NAN if there is none. */
 double tt_extrapolation_rate(const struct tt_extrapolation *extrapolation, uint32_t real);
 /* Derivatives that an own unit gives of its reals where it is, into `rates`, which has one per real: NAN where it gives none. */
 TUTTI_CHECKED enum tutti_err tt_extrapolation_get_rates(struct tt_extrapolation *extrapolation, uint32_t component,
@@ -68,14 +67,15 @@ TUTTI_CHECKED enum tutti_err tt_extrapolation_get_rates(struct tt_extrapolation 
 
 /* The order that history and derivatives allow now. */
 unsigned tt_extrapolation_order(const struct tt_extrapolation *extrapolation);
-/* Is the start, or the last event, that near? */
+/* Returns true if the start, or the last event, is that close. */
 static inline bool tt_extrapolation_begins(const struct tt_extrapolation *extrapolation)
 {
     return extrapolation->since < TUTTI_FIRST_STEPS;
 }
-/* How far the reals are, at t, from what the accepted points foretold: by derivatives where units give them (Galtier 2015:
- * Euler for degree 1, Adams-Bashforth for 2), else by the polynomial of `degree` (1 ... 3, less than there are points).
- * Scaled to the error that a step of a coupling with that order makes; returns the factor of this, for polynomials. */
+/* Computes the difference of the reals, at t, from the prediction by the accepted points: by derivatives if units
+ * provide them (Galtier 2015: Euler for degree 1, Adams-Bashforth for 2), otherwise by the polynomial of `degree` (1
+ * ... 3, less than the number of points). Scaled to the error of a step of a coupling with that order; returns the
+ * factor, for polynomials. */
 double tt_extrapolation_defect(const struct tt_extrapolation *extrapolation, unsigned degree, double t,
                                const double *now, double *defect);
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* The only block of Float64, or none; false: there are others. */
+/* Finds the only block of Float64, or none; false if there are others. */
 static bool single_float64_block(struct tt_block *blocks, unsigned count, struct tt_block **only)
 {
     *only = count == 1 ? blocks : NULL;
@@ -60,7 +60,7 @@ static void plan_timing(struct tt_fast_path *lane, uint32_t i)
 
 /* ---- steps ---- */
 
-/* The step of a member whose triple the pass stopped at. */
+/* Finishes the step of the member whose triple stopped the pass. */
 static enum tutti_err fast_finish_step(struct tt_fast_path *lane, uint32_t i, struct tt_outcome *outcome)
 {
     struct tt_member *member = lane->members[i];
@@ -94,7 +94,7 @@ static enum tutti_err fast_handle_stop(struct tt_fast_path *lane, uint32_t i, st
     return err;
 }
 
-/* Where steps may be taken back, or one does not lead to where it should by more than rounding, all go the other way. */
+/* If steps may be rolled back, or one misses its target by more than rounding, all steps use the general path. */
 static enum tutti_err step_by_components(struct tt_fast_path *lane, uint32_t first, uint32_t end, double target,
                                          struct tt_outcome *outcome)
 {

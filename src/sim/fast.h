@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fast.h - the fast lane: own units in the order in which they step, as call triples (fmu/batched_call.h).
  *
- * It is for masters whose macro steps are made by the coupling alone. A unit that has more to do than to set, step and get
- * Float64 (an input file, events, other types, steps of its own), a do-step whose time is to be measured, and whatever turns
- * out to be unusual, go the way of component.h, in the same order; results and messages are the same with and without. */
+ * It is for masters whose macro steps consist of the coupling alone. Units that need more than set, step and get of
+ * Float64 (an input file, events, other types, separate steps), do-steps whose time is measured, and unusual outcomes
+ * are handled by component.h, in an equal order; results and messages do not depend on the fast lane. */
 #ifndef TT_SIM_FAST_H
 #define TT_SIM_FAST_H
 
@@ -22,8 +22,8 @@ struct tt_fast_path {
     struct tt_batched_call_piece *pieces; /* that are to be finite, as `finite` of tt_fast_open */
     uint32_t piece_count;
     bool runs;           /* macro steps can be made by the lane alone: tt_fast_run */
-    bool stopped;        /* such a step is under way, ... */
-    uint32_t stopped_at; /* ... and this triple is to be looked after */
+    bool stopped;        /* a batched step was interrupted */
+    uint32_t stopped_at; /* at this triple */
 };
 
 /* With the units in step mode. `members` are borrowed. Nothing to close: memory is the rank's. */
@@ -35,12 +35,12 @@ TUTTI_CHECKED enum tutti_err tt_fast_watch_finite(struct tt_fast_path *lane, con
 /* Steps members first ... end - 1 that are due there from the rank's time to `target`, as tt_component_step does. */
 TUTTI_CHECKED enum tutti_err tt_fast_step(struct tt_fast_path *lane, uint32_t first, uint32_t end, double target,
                                           struct tt_outcome *outcome);
-/* For a rank that is alone and has nothing to do between steps. `one_by_one`: units see what those before them in the lane have
- * at the end of the step, else what all had at its beginning. Does nothing where that needs more than flat arrays. */
+/* For a single rank without work between steps. `one_by_one`: inputs come from earlier units at the end of the step,
+ * otherwise from all units at its beginning. Does nothing if that needs more than flat arrays. */
 void tt_fast_enable_batches(struct tt_fast_path *lane, bool one_by_one);
-/* Makes up to `most` macro steps, from point to point of the grid, with the rank's time; returns how many. Ends before the
- * end of the run, where a signal is not finite, before a step for which *interrupt (NULL: none) is not 0, and in the middle of one in which something
- * is unusual: tt_fast_finish makes the rest of that one. */
+/* Makes up to `most` macro steps, from point to point of the grid, with the rank's time; returns how many. Ends before
+ * the end of the run, at a signal that is not finite, before a step for which *interrupt (NULL: none) is not 0, and in
+ * the middle of a step with an unusual outcome, which tt_fast_finish completes. */
 unsigned long tt_fast_run(struct tt_fast_path *lane, struct tt_time_grid *grid, unsigned long most,
                           const volatile sig_atomic_t *interrupt);
 /* Makes one macro step, to the next point of the grid, which is not the end of the run; or false, as after tt_fast_run. */

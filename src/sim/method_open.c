@@ -58,7 +58,7 @@ static void set_method_numbers(struct tt_sim *master)
     memory->pending_event_at = memory->passed_event_at = -INFINITY;
 }
 
-/* Do units step one after the other? An iteration may also sweep over all of them at once. */
+/* Returns true if units step sequentially. An iteration may also sweep over all of them at once. */
 static bool steps_in_sequence(const struct tt_sim *master)
 {
     const struct tt_coupling *coupling = master->chosen.coupling;
@@ -94,7 +94,6 @@ enum tutti_err tt_sim_connect(struct tt_sim *master)
     return all ? tt_channels_exchange(&rank->channels) : TUTTI_OK; /* at the start, ranks heard what they read only */
 }
 
-/* What moves inside a step, and how. */
 static enum tutti_err open_moving_signals(struct tt_sim *master, unsigned order)
 {
     struct tt_rank *rank = master->rank;
@@ -142,7 +141,7 @@ static uint32_t sim_member_wave(const struct tt_sim *master, uint32_t component)
     return low;
 }
 
-/* Does a unit read another one of its wave? It is to see what that had at the beginning of the step. */
+/* Returns true if a unit reads a unit of its wave, whose values at the beginning of the step it must get. */
 static bool wave_members_are_coupled(const struct tt_sim *master)
 {
     const struct tt_structure *structure = &master->rank->job->structure;

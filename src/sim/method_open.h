@@ -9,7 +9,7 @@
 TUTTI_CHECKED enum tutti_err tt_sim_connect(struct tt_sim *master);
 /* At the first point: gets ready to step. */
 TUTTI_CHECKED enum tutti_err tt_sim_open(struct tt_sim *master);
-/* However far that came; while the units are alive. The error of the step log, if there is one. */
+/* Closes it in any state, while the units exist. Returns the error of the step log, if there is one. */
 TUTTI_CHECKED enum tutti_err tt_sim_close(struct tt_sim *master);
 
 #endif

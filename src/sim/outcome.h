@@ -18,10 +18,10 @@ struct tt_outcome {
     enum tt_reach why;
     uint32_t
         who; /* the component that did it; of several: the earliest to come back, the last to end, the first to refuse */
-    double at;           /* ... having come so far */
+    double at;           /* the time it reached */
     unsigned iterations; /* of couplings that iterate */
-    bool converged;      /* ... which came to their end; true for others */
-    double divergence;   /* ... between first and last iteration (Awais 2015 eq. 5.22) */
+    bool converged;      /* and they converged; true without iterations */
+    double divergence;   /* between first and last iteration (Awais 2015 eq. 5.22) */
 };
 
 /* Before the first unit steps. */
@@ -57,7 +57,7 @@ static inline void tt_outcome_set_rejected(struct tt_outcome *outcome, uint32_t 
     outcome->at = at;
 }
 
-/* Did this unit end the run in the step? */
+/* Returns true if this unit ended the run in the step. */
 static inline bool tt_outcome_is_end_of(const struct tt_outcome *outcome, uint32_t component)
 {
     return outcome->why == TUTTI_ENDED && outcome->who == component;

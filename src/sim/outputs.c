@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Outputs that follow inputs directly, by what the model structure tells, err as inputs and states do, which are judged
- * elsewhere, and often are differences of large numbers. */
+/* Outputs with feed-through, according to the model structure, have the errors of inputs and states, which are judged
+ * separately, and often are differences of large numbers. */
 bool tt_outputs_follow_inputs(const struct tt_description *desc, const struct tt_unknown *output)
 {
     for (uint32_t d = 0; d < output->dependency_count; d++)
@@ -21,7 +21,7 @@ static bool output_is_unread(const struct tt_rank *rank, uint32_t component, uin
            !var->alias && tt_structure_find(&rank->job->structure, component, variable, true) == TUTTI_NONE;
 }
 
-/* Of one FMU by itself nothing is judged elsewhere: all of them. */
+/* For a single FMU, nothing is judged separately: all outputs. */
 static uint32_t outputs_list_variables(const struct tt_rank *rank, uint32_t component, uint32_t *variables)
 {
     const struct tt_description *desc = rank->job->system->components[component].fmu->desc;

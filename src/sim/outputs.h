@@ -18,7 +18,7 @@ struct tt_outputs {
     struct tt_rank *rank;
     uint32_t count; /* of both */
     struct tt_unread_outputs *unread;
-    uint32_t *unread_first;     /* per component, and one more; NULL: there are none */
+    uint32_t *unread_first;     /* per component, and one more; NULL: none */
     struct tt_signals *signals; /* per component */
     bool fresh;                 /* unread ones are read where the units are */
 };
@@ -31,13 +31,13 @@ void tt_outputs_close(struct tt_outputs *outputs); /* a zeroed one is fine */
 void tt_outputs_invalidate(struct tt_outputs *outputs);
 /* All of them where the units are, at a point at which reading is allowed; one more FMI call per unit and point. */
 TUTTI_CHECKED enum tutti_err tt_outputs_read(struct tt_outputs *outputs, double *values);
-/* A vector with a value per output is remembered, each with the unit whose output it is. */
+/* Registers a vector with a value per output, each owned by the unit of the output. */
 TUTTI_CHECKED enum tutti_err tt_outputs_register(const struct tt_outputs *outputs, struct tt_rollback_list *remembered,
                                                  double *values);
 /* Whose output it is. */
 struct tt_end tt_outputs_owner(const struct tt_outputs *outputs, uint32_t output);
 
-/* Does the model structure tell that an output follows some input directly? */
+/* Returns true if the model structure declares that an output depends on an input directly. */
 bool tt_outputs_follow_inputs(const struct tt_description *desc, const struct tt_unknown *output);
 
 #endif

@@ -10,7 +10,7 @@
 struct tt_pending_set {
     uint32_t component, variable;
     bool pending;              /* the unit does not know yet */
-    bool moves;                /* it takes new values as those of an output of another unit: they are no event */
+    bool moves;                /* new values are treated as those of a connected output: they are not an event */
     struct tt_signals signals; /* of this variable alone: its values */
     struct tt_pending_set *next;
 };
@@ -22,7 +22,7 @@ struct tt_pending_sets {
 /* For a variable of a unit that stands between steps; its values are what they are there. In *out, which the list owns. */
 TUTTI_CHECKED enum tutti_err tt_pending_set_new(struct tt_pending_set **out, struct tt_pending_sets *pending_sets,
                                                 struct tt_rank *rank, uint32_t component, uint32_t variable);
-/* The one that there is for the variable; made as above if there is none. */
+/* Finds the set of the variable; created as above if it does not exist. */
 TUTTI_CHECKED enum tutti_err tt_pending_set_find(struct tt_pending_set **out, struct tt_pending_sets *pending_sets,
                                                  struct tt_rank *rank, uint32_t component, uint32_t variable);
 /* Its values are what they are at the unit, unless it has yet to take some. */
@@ -30,12 +30,11 @@ TUTTI_CHECKED enum tutti_err tt_pending_set_refresh(struct tt_pending_set *pendi
 /* Its values, which are in place now, are for the unit. */
 void tt_pending_set_submit(struct tt_pending_set *pending_set, struct tt_rank *rank);
 
-/* Are there some for the unit that are news, and not only values that move? */
+/* Returns true if the unit has pending values that are events, not only moving values. */
 bool tt_pending_set_any_event(const struct tt_pending_sets *pending_sets, const struct tt_member *member);
 /* The unit may take them now. */
 TUTTI_CHECKED enum tutti_err tt_pending_set_apply_all(struct tt_pending_sets *pending_sets, struct tt_member *member);
-/* What no unit has taken yet, kept to go back there: into *kept, which is made if it is NULL and used again else. What is to be
- * taken then is that and nothing else. */
+/* Saves pending values in *kept, which is created if it is NULL, otherwise reused. Restoring replaces all of them. */
 struct tt_pending_sets_saved;
 TUTTI_CHECKED enum tutti_err tt_pending_set_save_all(struct tt_rank *rank, struct tt_pending_sets_saved **kept);
 TUTTI_CHECKED enum tutti_err tt_pending_set_restore_all(struct tt_rank *rank, const struct tt_pending_sets_saved *kept);

@@ -15,7 +15,6 @@ struct rank_failure_place {
     uint32_t component; /* that was called last; TUTTI_NONE: none */
 };
 
-/* From the first unit to what was counted. */
 static void rank_main_run_execution(struct tt_execution *execution, struct tt_failure *failure,
                                     struct rank_failure_place *place)
 {
@@ -26,7 +25,7 @@ static void rank_main_run_execution(struct tt_execution *execution, struct tt_fa
     tt_instance_ignore_fatal(false);
     uint32_t component = atomic_load(&fabric->where->component);
     if (failure->err && failure->err != TUTTI_ERR_STOPPED)
-        fabric->kind->stop(fabric, fabric->step); /* others come as far as this one, so that no row is lost */
+        fabric->kind->stop(fabric, fabric->step); /* other ranks continue to this rank's step, so that no row is lost */
     tt_execution_count(&execution->master);
     *place = (struct rank_failure_place){rank->t, rank->target, component};
     /* Units may have something to say at their end; so the rank's end comes after theirs. */
@@ -35,8 +34,8 @@ static void rank_main_run_execution(struct tt_execution *execution, struct tt_fa
         tt_fail_save(failure, closing);
 }
 
-/* What all ranks would say alike, the first one says; of its units each says everything, unless they are second instances. What was not
- * asked for is told, too: the conductor keeps it as last words of a rank that is lost. */
+/* Messages that are equal on all ranks are logged by the first one; each rank logs those about its units, unless they
+ * are second instances. Suppressed messages are reported, too, for the last messages of a lost rank. */
 static enum tutti_err run_in_fabric(const struct tt_job *job, struct tt_fabric *fabric, struct tt_team *team)
 {
     bool is_twin = team && tt_team_number(team) == 1;
@@ -63,7 +62,7 @@ static enum tutti_err run_in_fabric(const struct tt_job *job, struct tt_fabric *
                                      .master = {.reporter = reporter},
                                      .team = team};
     rank_main_run_execution(&execution, &failure, &place);
-    /* What cannot be told is lost; whatever is wrong there, the conductor will see. */
+    /* A failure to report is ignored; the conductor detects the cause. */
     if (!is_twin)
         (void)!tt_reporter_send_tally(reporter, &stats);
     enum tutti_err result = tt_fail_restore(&failure);

@@ -104,7 +104,7 @@ static enum tutti_err step_and_read_outputs(struct tt_refresh *renewal, const st
     return *done ? tt_unit_get(unit, signals) : TUTTI_OK;
 }
 
-/* ... and back to a point. An FMU that fails there is not asked again. */
+/* Makes the short step and returns to a point. An FMU that fails there is not called again. */
 static enum tutti_err refresh_trial_step(struct tt_refresh *renewal, const struct tt_member *member, double t, double h,
                                          const double *inputs, const struct tt_unit_saved *back,
                                          struct tt_signals *signals, bool *done)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* refresh.h - variables of a row that follow inputs at once, read with the inputs that the signals of the row bring.
+/* refresh.h - reads variables of a row with feed-through again, with the inputs that correspond to the signals of the
+ * row.
  *
- * A unit that stands at the end of a step shows them for the inputs that it had in the step: held, or extrapolated. Outputs that units read
- * are corrected (sim/coupling/correction.h), or belong to the end of the step; outputs that no unit reads, derivatives and locals are read again
- * for the record: by Model Exchange with the inputs set, by Co-Simulation (FMI allows no reading between setting and stepping) after a very
- * short step with them. At the end of the run there is no room for such a step: there they get the difference that two make at the start of the last
+ * At the end of a step a unit returns them for the inputs that it had in the step: held, or extrapolated. Outputs that
+ * units read are corrected (sim/coupling/correction.h), or belong to the end of the step; outputs that no unit reads,
+ * derivatives and locals are read again for the record: by Model Exchange with the inputs set, by Co-Simulation (FMI
+ * allows no reading between setting and stepping) after a very short step with them. At the end of the run there is no
+ * room for such a step: there they are corrected by the difference between two such steps at the start of the last
  * step.
  *
- * Invariant RN1: a unit is afterwards as it was before, to the bit; whether there are rows, and what is in them, changes no number of the run. */
+ * Invariant RN1: the unit's state is restored to the bit; rows and their content do not affect the run. */
 #ifndef TT_SIM_REFRESH_H
 #define TT_SIM_REFRESH_H
 
@@ -23,7 +25,7 @@ struct tt_refresh {
     bool *refused;                   /* per member: its FMU made no such step */
 };
 
-/* With the units' inputs laid out. What it is given is borrowed; close while units are alive. A zeroed one is fine for close. */
+/* Opens it with the units' inputs laid out. Borrows its arguments; close while units exist. Zeroed is fine for close. */
 TUTTI_CHECKED enum tutti_err tt_refresh_open(struct tt_refresh *renewal, struct tt_rank *rank,
                                              const struct tt_snapshot *start, double rtol);
 void tt_refresh_close(struct tt_refresh *renewal);

@@ -38,7 +38,7 @@ bool tt_choose_may_control_single(const struct tt_job *job)
     return !tt_system_is_coupled(job->system) && tt_choose_requests_control(&job->options);
 }
 
-/* Does an option ask for units without a master, as far as that is known before they are there? */
+/* Returns true if options select units without a master, as far as that is known before units are created. */
 bool tt_choose_requests_federation(const struct tt_job *job)
 {
     const struct tt_coupling *coupling = NULL;
@@ -46,7 +46,7 @@ bool tt_choose_requests_federation(const struct tt_job *job)
            tt_coupling_find(job->options.coupling, &coupling) == TUTTI_OK && coupling->federates;
 }
 
-/* Will an option put all units into one solver, as far as that is known before they are there? */
+/* Returns true if an option will put all units into one solver, as far as that is known before units are created. */
 static bool requests_joint_solver(const struct tt_job *job)
 {
     const struct tt_system *system = job->system;
@@ -67,7 +67,8 @@ static bool requests_joint_solver(const struct tt_job *job)
     return true;
 }
 
-/* A solver whose steps cannot be taken back would get a far smaller part, for steps that restart: one that leads all units makes none. */
+/* A solver that cannot be rolled back would get a far smaller tolerance, for steps that restart; a solver that leads
+ * all units makes no such steps. */
 static bool choose_rolls_back(const struct tutti_run_options *options)
 {
     const struct tt_solver_kind *kind = NULL;

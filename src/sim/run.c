@@ -23,7 +23,7 @@ static const double SHORT_LOOK = 0.02, LONG_LOOK = 0.1;
 
 /* ---- getting ready ---- */
 
-/* Who announces times. */
+/* Collects the units that announce event times. */
 static enum tutti_err find_event_sources(struct tt_run *loop)
 {
     struct tt_rank *rank = loop->master->rank;
@@ -122,7 +122,7 @@ static double earlier_event_time(double a, double b, double span)
     return b < INFINITY && tt_time_same(a, b, span) ? fmax(a, b) : fmin(a, b);
 }
 
-/* What a unit and its inputs announce. A unit with steps of its own hits that by itself (component.c). */
+/* Returns the next time that a unit or its inputs announce. A unit with separate steps reaches it alone (component.c). */
 static double announced_event_time(struct tt_rank *rank, struct tt_member *member)
 {
     struct tt_inputs *inputs = member->inputs;
@@ -229,7 +229,7 @@ static enum tutti_err check_progress_made(struct tt_run *loop, double before)
     return tt_fail_about(TUTTI_ERR_FMU, unit->name, NULL, rank->t);
 }
 
-/* At the point reached: events first, else a row if one is due. */
+/* At the point reached: handles events first, then makes a row if one is due. */
 static enum tutti_err run_handle_point(struct tt_run *loop)
 {
     struct tt_sim *master = loop->master;
@@ -314,8 +314,8 @@ enum tutti_err tt_run_report_progress(const struct tt_run *loop, double h, bool 
     return TUTTI_OK;
 }
 
-/* Where a step has led, for other ranks and those who watch this one. A unit that is alone may come back on the way: the run is
- * where it is, on all ranks; shadows stay at the start. */
+/* Publishes the time that a step has reached, for other ranks and observers. A single unit may return early: the run is
+ * at its time, on all ranks; shadows stay at the start. */
 static enum tutti_err publish_time(struct tt_rank *rank)
 {
     rank->fabric->step = rank->stats->steps;
@@ -356,7 +356,6 @@ static enum tutti_err run_step_plain(struct tt_sim *master, double target)
     return TUTTI_OK;
 }
 
-/* So many steps may be made before the next look of one of loop->betweens. */
 static unsigned long steps_until_hook(const struct tt_run *loop, unsigned long most)
 {
     const struct tt_rank *rank = loop->master->rank;
@@ -372,7 +371,7 @@ static unsigned long steps_until_hook(const struct tt_run *loop, unsigned long m
     return most;
 }
 
-/* Signals are examined in turns, with pauses: the largest number of steps, the last of which ends a pause. */
+/* Signals are examined in intervals, with pauses: returns the largest number of steps, the last of which ends a pause. */
 static unsigned long steps_until_watch(const struct tt_run *loop, unsigned long most)
 {
     const struct tt_growth_state *growth = &loop->growth.now;
@@ -401,8 +400,8 @@ static inline void watch_signals(struct tt_run *loop)
         tt_error_estimate_update(&loop->foretold, rank);
 }
 
-/* Steps between which there is nothing to do, not even a look at the clock or at signals that might grow: so many at most. Were there
- * any, and all of them whole? */
+/* Makes at most `most` steps without any work in between, not even checks of the clock or of growing signals. Returns
+ * true if there were any, and all were complete. */
 static bool run_fast_steps(struct tt_run *loop, unsigned long at_most)
 {
     struct tt_sim *master = loop->master;
@@ -425,7 +424,7 @@ static bool may_run_fast(const struct tt_run *loop)
            is_running(loop);
 }
 
-/* Up to where partitions may tick one after the other, with nothing else to do; *most: how often. */
+/* Returns the time up to which partitions may tick in sequence, without other work; *most: their number. */
 static double steps_until_tick_bound(const struct tt_run *loop, unsigned long *most)
 {
     const struct tt_rank *rank = loop->master->rank;
@@ -442,7 +441,7 @@ static double steps_until_tick_bound(const struct tt_run *loop, unsigned long *m
     return until;
 }
 
-/* Ticks of partitions, each of which is a step and an event; *any: there were some. */
+/* Makes ticks of partitions, each of which is a step and an event; *any: there were some. */
 static enum tutti_err run_ticks(struct tt_run *loop, bool *any)
 {
     struct tt_sim *master = loop->master;

@@ -3,11 +3,13 @@
  *
  * Invariants:
  *  R1  Times come from grids (base/time.h), an FMU or the input file, to the bit; nothing is added up.
- *  R2  A step ends at the earliest of: next communication point, next recorded point, next event that an FMU announced,
- *      next jump of an input (for units that keep slopes: next kink), stop; or where a companion has it end.
- *  R3  At every point: values are read (recorded) first, inputs are set after, then comes the step: no read follows a set.
+ *  R2  A step ends at the earliest of: next communication point, next recorded point, next event that an FMU
+ *      announced, next jump of an input (for units that keep slopes: next kink), stop; or where an extension has it
+ *      end.
+ *  R3  At every point: values are read (recorded) first, inputs are set after, then comes the step: no read follows
+ *      a set.
  *  R4  Whatever ends the run, rows recorded so far are in the file.
- *  R5  The code is that of a rank: it touches its own units only; what it knows of others came by exchange or reduce. */
+ *  R5  The code is that of a rank: it uses its own units only; data of other units arrives by exchange or reduce. */
 #ifndef TT_SIM_RUN_H
 #define TT_SIM_RUN_H
 
@@ -22,15 +24,15 @@ struct tt_wall_clock {
     double loop_start, last_look, last_flush, last_progress;
 };
 
-/* Something that all ranks do together between two macro steps: after so many of them, or at a time, whatever comes first. */
+/* A call that all ranks make together between two macro steps: after a number of them or at a time, whichever is first. */
 struct tt_step_hook {
     unsigned long look_at,
-        interval; /* macro steps: in all; between looks, if the clock says how many (tt_run_plan_hook) */
+        interval; /* macro steps: in all; between calls, if the wall clock determines their number (tt_run_plan_hook) */
     double due;
     enum tutti_err (*look)(void *context);
     bool minds_interrupt; /* it also looks whether the run is interrupted, so that the loop need not */
-    /* Before a step: it is to end at *target, or, as this says, before; NULL: there. *again: something has happened at this point, after which
-     * the step may have to end elsewhere, and is to be asked for again. */
+    /* Called before a step: it shall end at *target, or earlier, which this call sets; NULL: no change. *again:
+     * something has happened at this point, so that all calls must be repeated. */
     enum tutti_err (*bound)(void *context, double *target, bool *again);
     void *context;
 };
@@ -41,15 +43,14 @@ struct tt_run {
     struct tt_sim *master;
     struct tt_time_grid communication, output;
     bool fast_path;  /* nothing to do between steps: no unit to watch, nothing recorded */
-    bool runs_lane;  /* ... so that the lane makes many at once */
+    bool runs_lane;  /* so that the lane makes many at once */
     bool runs_ticks; /* nothing but partitions that tick, unseen: many at once, too (sim/ticks.h) */
-    bool
-        steered; /* a program has it in hand (<tutti/simulation.h>), step by step, unless it wants to come to the end ... */
-    bool by_halts;  /* ... and each step goes to where that is: there are no communication points besides */
-    double halt_at; /* ... which wants a step to end there; INFINITY: nowhere */
-    bool
-        leaves_events; /* ... and crosses events itself, where it has looked at the values before them: tt_run_handle_events; ... */
-    bool left_event; /* ... there is one */
+    /* A program controls it (<tutti/simulation.h>), step by step, unless it requests the end; and each step goes to the
+     * program's target: there are no other communication points. */
+    bool steered, by_halts;
+    double halt_at; /* the program's target; INFINITY: none */
+    /* It handles events itself, after it has read the values before them (tt_run_handle_events); an event is pending. */
+    bool leaves_events, left_event;
     int standstills;
     /* Members, of all ranks, that announce times; and what each announces now. */
     struct tt_member **announcers;
@@ -67,7 +68,7 @@ struct tt_run {
 TUTTI_CHECKED enum tutti_err tt_run_open(struct tt_run *loop, struct tt_sim *master, bool steered);
 /* Rows are wanted, or are not any more. */
 void tt_run_choose_path(struct tt_run *loop);
-/* Has it called between steps from now on. What is returned is where it is kept, and may be changed. */
+/* Registers a call between steps. Returns where it is stored, which may be changed. */
 struct tt_step_hook *tt_run_add_hook(struct tt_run *loop, const struct tt_step_hook *between);
 /* When it looks next, after a look: as often as a clock that is read rarely makes it worth. `since` the last look, seconds, the same on all
  * ranks. */
@@ -76,11 +77,11 @@ void tt_run_plan_hook(struct tt_step_hook *between, unsigned long steps, double 
 TUTTI_CHECKED enum tutti_err tt_run_report_progress(const struct tt_run *loop, double h, bool paused);
 /* The first step is about to begin. */
 void tt_run_start_clock(struct tt_run *loop);
-/* Makes the step to the next communication point, which is not the end of the run, if nothing but the lane has to do with it: the shortest way for those
- * who come back for each step. Else false: the step is one of tt_run_until_end's. */
+/* Makes the step to the next communication point, which is not the end of the run, if it only needs the lane: the
+ * fastest way for callers that return after each step. Otherwise false: the step is left to tt_run_until_end. */
 bool tt_run_step_fast(struct tt_run *loop);
-/* Steps towards t, a communication point, as a run makes them that has nothing to do between steps. *ran: some were made; else, or where t is
- * not reached, the next step is one of tt_run_until_end's. */
+/* Makes steps towards t, a communication point, as in a run without work between steps. *ran: some were made;
+ * otherwise, or if t is not reached, the next step is left to tt_run_until_end. */
 TUTTI_CHECKED enum tutti_err tt_run_fast_until(struct tt_run *loop, double t, bool *ran);
 /* The earliest time that a unit, of whatever rank, its inputs or its clocks announce for an event; INFINITY: none does. */
 TUTTI_CHECKED enum tutti_err tt_run_find_event(struct tt_run *loop, double *event);

@@ -30,58 +30,60 @@ struct tt_twin;
 /* Their reasons are in this order. */
 enum tt_choice_number { TUTTI_CHOICE_COUPLING, TUTTI_CHOICE_CONTROL, TUTTI_CHOICE_EXTRAPOLATE, TUTTI_CHOICE_EVENTS };
 
-/* What sim/choose.c decides before the first step; nothing changes it afterwards. */
+/* The decisions of sim/choose.c before the first step; constant afterwards. */
 struct tt_method {
     bool
         general; /* the choices apply: units are coupled, or steps of the only one, which a table drives, are controlled */
     const struct tt_coupling *coupling;
     const struct tt_control *control;
     const struct tt_detection *detection;
-    unsigned order; /* of extrapolation; TUTTI_CUBIC: of movement between both ends of a step ... */
-    /* ... but outputs of this unit move on lines, and this one does not follow its inputs inside of a step; NULL: none. */
+    unsigned order; /* of extrapolation; TUTTI_CUBIC: of movement between both ends of a step */
+    /* an exception: outputs of `on_lines` move on lines, and `holding` does not follow its inputs inside a step; NULL:
+     * none */
     const struct tt_member *on_lines, *holding;
     bool last_only;         /* iterations repeat the last own step of units' solvers only */
     bool corrects, smooths; /* with couplings that take it */
-    bool solves;            /* ... outputs are solved for where they are corrected */
+    bool solves;            /* outputs are solved for where they are corrected */
     bool late; /* the tolerance is for the run, and outputs in algebraic loops belong to inputs of the step before */
-    bool accelerates;     /* sweeps, though no option says how */
+    bool accelerates;     /* accelerates sweeps, although no option selects a method */
     unsigned table_order; /* the order that values of tables leave, where units hold them; 0: no unit does */
     bool varies;          /* macro steps have different sizes */
     bool per_time;        /* errors are bounded per unit of time: norm.h */
     bool goes_back;       /* steps may be taken back: every macro step begins with a snapshot */
     bool together;    /* at an event all units stand where it is: a step ends there for all, and is not taken back */
-    bool by_attempts; /* macro steps are made by step.c; else by the coupling alone */
-    char reasons[4][160]; /* per choice, where `auto` made it, or what an option asks for is told; "": an option did */
-    const struct tt_member *blame; /* steps are fixed because of this unit; NULL: of none ... */
-    const char *blame_for;         /* ... which does this */
+    bool by_attempts; /* macro steps are made by step.c; otherwise by the coupling alone */
+    /* per choice: the reason of `auto`, or for an option without effect; "": an option selected it */
+    char reasons[4][160];
+    const struct tt_member *blame; /* the unit that requires fixed steps; NULL: none */
+    const char *blame_for;         /* the reason */
 };
 
 /* An explicit coupling that `auto` chose first, and that is not stable with the steps of the run. */
 struct tt_unstable_coupling {
-    const struct tt_coupling *coupling; /* NULL: there is none */
-    double factor;                      /* an error would grow so many times in each of them */
+    const struct tt_coupling *coupling; /* NULL: none */
+    double factor;                      /* the growth of an error in each of them */
 };
 
-/* What steps have told of the errors of the next ones, where these are bounded per unit of time. */
+/* Knowledge from previous steps about the errors of the next ones, if these are bounded per unit of time. */
 struct tt_error_model {
     double noise; /* so much of a difference, in tolerances, does not fall with the step; 0: none is known */
     double noise_h, noise_seen; /* a step that was not good, and what was seen there, to compare with; 0: none */
     double gauge;               /* an error as a part of what predictions say of it */
     unsigned least;             /* steps that could not be shorter, and were not good */
-    unsigned gauge_due;         /* ... which is measured again after so many steps */
+    unsigned gauge_due;         /* which is measured again after this number of steps */
     double announced, bent_at;  /* a point that a step ends at because a table bends there, or the like: next, last */
 };
 
-/* What a master remembers from step to step, of a size that does not depend on the system: plain data. */
+/* A master's memory from step to step, of a size that does not depend on the system: plain data. */
 struct tt_step_history {
     struct tt_step_size stepper;
     struct tt_error_model learned;
-    double pending_event_at;      /* an event there that a unit came back with is still to be crossed ... */
-    uint32_t pending_event_of;    /* ... by this member, whether it comes back with it again or not */
+    double pending_event_at;      /* time of an event there at which a unit returned, which is still to be crossed */
+    uint32_t pending_event_of;    /* its member, whether it reports the event again or not */
     double passed_event_at;       /* the last one was crossed there */
     double cross_at;              /* the far side of an event that is located; -INFINITY: none */
     double crossed_here;          /* events at the start of a step were crossed there; -INFINITY: none */
-    uint32_t crossed_member;      /* ... for this one */
+    uint32_t crossed_member;      /* the member of that */
     unsigned long steps;          /* macro steps that were begun, but for those that the lane makes at once */
     unsigned long located_in;     /* the last of them that led across a located event; 0: none has */
     unsigned long comeback;       /* the last of them whose start a unit did not leave */
@@ -90,7 +92,7 @@ struct tt_step_history {
     bool event;                   /* the last macro step ended at an event: with a row */
 };
 
-/* Outputs that a control compares, as vectors of `outputs`. What an attempt has left there is good until the next one. */
+/* Outputs that a control compares, as vectors of `outputs`. Values of an attempt are valid until the next one. */
 struct tt_step_comparison {
     double *whole;      /* at the end of a step in one piece */
     double *halves;     /* at the end of the same step in two halves */
@@ -99,7 +101,7 @@ struct tt_step_comparison {
     void *remembered;   /* master->remembered at the start of both ways; NULL: neither changes it */
 };
 
-/* Are steps bounded by the stability of the coupling? What is known of the last accepted one, and of those that were a little longer. */
+/* Whether steps are bounded by the stability of the coupling: observations of accepted and slightly longer steps. */
 struct tt_stiffness {
     double h, error;              /* of the last accepted step */
     bool blown;                   /* since then a step was rejected whose error was far more than its size explains */
@@ -138,7 +140,7 @@ struct tt_sim {
     struct tt_correction *correction; /* NULL: none */
     struct tt_tlm *tlm;               /* NULL: none */
     bool defers_exchange;             /* signals are sent once the step is known to be good (Galtier 2015) */
-    bool exchange_deferred;           /* ... and those of the last step were not sent yet */
+    bool exchange_deferred;           /* and those of the last step were not sent yet */
     /* How steps are judged. */
     struct tt_outputs outputs;
     struct tt_norm norm;
@@ -149,7 +151,7 @@ struct tt_sim {
     struct tt_refresh renewal;           /* of what rows show */
     struct tt_twin *twin;                /* makes steps in one piece; NULL: this rank does */
     struct tt_step_log *log;             /* NULL: none */
-    struct tt_step_counts *made;         /* for those who watch; NULL: nobody does */
+    struct tt_step_counts *made;         /* for viewers; NULL: none */
     unsigned long not_converged, forced; /* counted */
 };
 

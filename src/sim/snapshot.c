@@ -136,7 +136,7 @@ enum tutti_err tt_snapshot_restore_member(const struct tt_snapshot *snapshot, st
         memcpy(rank->wires.gathered_slopes[o] + first, snapshot->gathered_slopes[o] + first, size);
     member->now = snapshot->members[member->component];
     TRY(restore_unit(snapshot, member));
-    /* What is staged may be newer than what the unit has. */
+    /* Gathered values may be newer than those of the unit. */
     wires->held_changed = wires->held_changed || (wires->held_blocks > 0 && !member->unit->has_events);
     snapshot_restore_signals(snapshot, rank, member->component);
     return snapshot_read_texts(member);

@@ -19,10 +19,10 @@ struct tt_snapshot {
     struct tt_inputs_state *inputs; /* per member, for those that a file drives */
     char *signals;
     char *staged;
-    struct tt_saved_texts *texts; /* Strings and Binaries among these; NULL: there are none */
+    struct tt_saved_texts *texts; /* Strings and Binaries among these; NULL: none */
     double *gathered, *gathered_slopes[TUTTI_MOST_ORDER];
     bool *held_changed;
-    struct tt_tick_state *ticks; /* of all clocks; NULL: there are none */
+    struct tt_tick_state *ticks; /* of all clocks; NULL: none */
     struct tt_arena arena;       /* of all of it */
 };
 
@@ -35,7 +35,7 @@ TUTTI_CHECKED enum tutti_err tt_snapshot_restore(const struct tt_snapshot *snaps
  * discrete inputs are to be staged before its next step, and are set there again. */
 TUTTI_CHECKED enum tutti_err tt_snapshot_restore_member(const struct tt_snapshot *snapshot, struct tt_rank *rank,
                                                         struct tt_member *member);
-/* ... and for some units, wherever they are, with what this rank knows of their outputs. Collective, as an exchange. */
+/* Restores some units, of any rank, with this rank's data about their outputs. Collective, as an exchange. */
 TUTTI_CHECKED enum tutti_err tt_snapshot_restore_members(const struct tt_snapshot *snapshot, struct tt_rank *rank,
                                                          const uint32_t *components, uint32_t count);
 /* While the units are alive. A zeroed one is fine. */

@@ -149,7 +149,7 @@ bool tutti_stats_get_of_unit(const struct tutti_run_stats *stats, size_t unit, s
     return true;
 }
 
-/* By name; all zero and NaN if there is none. */
+/* Finds a statistic by name; all fields zero and NaN if it does not exist. */
 static struct tutti_statistic stats_find(const void *stats, const struct tt_stat *table, const char *name)
 {
     struct tutti_statistic found = {.number = NAN};

@@ -31,7 +31,7 @@ struct tutti_run_stats {
     size_t unit_count;
 };
 
-/* What becomes of the numbers of several ranks. */
+/* How the numbers of several ranks are combined. */
 enum tt_stat_reduction { TUTTI_STAT_SAME, TUTTI_STAT_LEAST, TUTTI_STAT_MOST, TUTTI_STAT_SUM, TUTTI_STAT_ANY };
 
 struct tt_stat {
@@ -50,7 +50,7 @@ void tt_stats_fini(struct tutti_run_stats *stats);
 /* The texts of a run, not of its units, belong to a copy of it from now on. */
 void tt_stats_detach_texts(struct tutti_run_stats *stats);
 
-/* What ranks count for themselves is 0 in `sum`; then each is combined with it. Texts are left alone. */
+/* Initialises a sum: counts of individual ranks are 0; then each rank is combined with it. Texts are left unchanged. */
 void tt_stats_start_sum(struct tutti_run_stats *sum);
 void tt_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank);
 

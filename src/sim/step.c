@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tried, judged, taken back, tried again. */
+/* Tries, judges and rolls back attempts of a macro step. */
 #include "sim/step.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ enum {
     MOST_AT_ONCE = 1000,
 };
 
-/* A unit that refuses steps as short as this, as a part of the run, refuses them all. (Near 0 there are many shorter ones.) */
+/* A unit that rejects steps as short as this, relative to the run, rejects all. (Near 0 there are many shorter ones.) */
 static const double LEAST_STEP = 1e-15;
 
 /* ---- the log ---- */
@@ -37,7 +37,7 @@ static const char *step_output_name(const struct tt_sim *master, uint32_t output
     return name;
 }
 
-/* Which signal drove the attempt; where it was none, whose change, refusal or event did. */
+/* Finds the signal that determined the attempt's error; without one, the unit that caused a change, rejection or event. */
 static void find_error_driver(const struct tt_sim *master, const struct tt_attempt *attempt,
                               struct tt_step_entry *entry)
 {
@@ -101,7 +101,7 @@ static enum tutti_err step_reject(struct tt_sim *master)
 
 /* ---- events ---- */
 
-/* One try of a location: *event says whether it lies at or before `target`. */
+/* One probe of a location: *event is true if it lies at or before `target`. */
 static enum tutti_err step_probe(struct tt_sim *master, double target, bool by_error, bool *event)
 {
     struct tt_attempt attempt = tt_control_begin_attempt(master->rank, target);
@@ -134,7 +134,8 @@ static enum tutti_err step_locate_event(struct tt_sim *master, double high, bool
 
 /* ---- the macro step ---- */
 
-/* After a step that a unit refused: as far as it came, else half of it; likewise if outputs could not be solved for. */
+/* The target after a unit rejected a step: the time it reached, otherwise half; likewise without a solution for
+ * outputs. */
 static enum tutti_err halved_target(const struct tt_sim *master, const struct tt_outcome *outcome, double *target)
 {
     const struct tt_rank *rank = master->rank;
@@ -186,9 +187,10 @@ static enum tutti_err handle_event_at_start(struct tt_sim *master, uint32_t comp
     return tt_step_begin(master);
 }
 
-/* A unit did not leave the start of a step though its event there was crossed, and, `at_once`, of no shorter step either. So
- * the event is none of a threshold that its inputs reach later: it is the inputs, which are others in a step than at its
- * start, as with seidel, relax or inputs held in the middle. Such a unit enters event mode by itself from now on. */
+/* A unit did not leave the start of a step although its event there was crossed, and, with `at_once`, not even in a
+ * shorter step. So the event is not caused by a threshold that its inputs reach later, but by the inputs, which differ
+ * in a step from those at its start, as with seidel, relax or inputs held in the middle. Such a unit enters event mode
+ * alone from now on. */
 static void count_early_return(struct tt_sim *master, uint32_t component, bool at_once)
 {
     struct tt_rank *rank = master->rank;
@@ -221,7 +223,7 @@ static enum tutti_err restart_to_event(struct tt_sim *master, const struct tt_ou
     }
     if (memory->passed_event_at == rank->t && memory->pending_event_of == outcome->who &&
         outcome->at - rank->t <= master->event_tolerance) {
-        /* It was crossed there, and comes a rounding error later: the unit crosses it by itself, within the tolerance. */
+        /* It was crossed there, and is reported a rounding error later: the unit crosses it alone. */
         memory->cross_at = fmin(rank->t + master->event_tolerance, *target);
         *target = rank->t;
         return TUTTI_OK;
@@ -235,7 +237,7 @@ static enum tutti_err restart_to_event(struct tt_sim *master, const struct tt_ou
     return TUTTI_OK;
 }
 
-/* A discrete output changed: where? */
+/* Locates the change of a discrete output. */
 static enum tutti_err restart_to_change(struct tt_sim *master, const struct tt_attempt *attempt, double *target)
 {
     const struct tt_rank *rank = master->rank;
@@ -249,7 +251,7 @@ static enum tutti_err restart_to_change(struct tt_sim *master, const struct tt_a
     return TUTTI_OK;
 }
 
-/* What to do about an attempt that an event or a unit ended: the next target, from the start again. */
+/* Handles an attempt that an event or a unit ended: sets the next target, and restarts. */
 static enum tutti_err retry_or_locate(struct tt_sim *master, const struct tt_attempt *attempt, double *target)
 {
     const struct tt_outcome *outcome = &attempt->outcome;
@@ -294,7 +296,7 @@ static enum tutti_err count_dense_events(struct tt_sim *master)
         TIME(rank->t), MOST_AT_ONCE, 2 * master->event_tolerance);
 }
 
-/* The first time that it happens: a step that is not good, and goes on nevertheless. */
+/* At the first occurrence: warns of an inaccurate step that is accepted. */
 static void step_warn_forced(const struct tt_sim *master, const struct tt_attempt *attempt, enum tt_verdict verdict)
 {
     const struct tt_rank *rank = master->rank;
@@ -320,7 +322,7 @@ static enum tutti_err step_across_event(struct tt_sim *master, double *target)
     struct tt_attempt attempt = tt_control_begin_attempt(rank, master->memory.cross_at);
     bool stops = master->rules.stops_at_events;
     unsigned long own_events = rank->own_events;
-    master->rules.stops_at_events = false; /* units cross theirs by themselves */
+    master->rules.stops_at_events = false; /* units cross their events alone */
     enum tutti_err err = tt_control_attempt_step(master, master->memory.cross_at, &attempt);
     master->rules.stops_at_events = stops;
     TRY(err);
@@ -344,8 +346,8 @@ static enum tutti_err step_across_event(struct tt_sim *master, double *target)
     return tt_extrapolation_restart(&master->extrapolation);
 }
 
-/* Bad steps in large numbers: nothing becomes better of itself. Good ones count against them, unless they are hardly longer
- * than the shortest: such ones lie between bad ones, which follow as soon as the step grows. */
+/* Ends the run after too many inaccurate steps: they do not recover. Accurate steps reduce the count, unless they are
+ * hardly longer than the shortest: such steps occur between inaccurate ones, which follow as soon as the step grows. */
 static enum tutti_err count_forced_steps(struct tt_sim *master, const struct tt_attempt *attempt, bool forced)
 {
     struct tt_rank *rank = master->rank;
@@ -406,7 +408,7 @@ static enum tutti_err accept_attempt(struct tt_sim *master, const struct tt_atte
     return step_accept(master, attempt);
 }
 
-/* An FMU ended the simulation inside of the step: that is where all are to go. If it does so without moving, they are there. */
+/* An FMU ended the simulation inside the step: all units step to that point, unless it has not moved. */
 static enum tutti_err retry_to_end(struct tt_sim *master, const struct tt_attempt *attempt, double *target)
 {
     struct tt_rank *rank = master->rank;

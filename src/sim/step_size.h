@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* step_size.h - from the error of a step to the size of the next one: a PI controller that knows the order of the method
+/* step_size.h - from the error of a step to the size of the next one: a PI controller that uses the order of the method
  * (Hairer, Wanner: Solving ODEs II, section IV.2, after Gustafsson).
  *
  * With q = order + 1 and e = error / SAFETY^q, so that steps settle where e = 1:
@@ -19,10 +19,11 @@ struct tt_step_size {
     double h;     /* the proposal for the next step */
     double first; /* where it begins, and begins again after events */
     double h_min, h_max;
-    double error_before; /* e of the last accepted step; 0: there is none */
+    double error_before; /* e of the last accepted step; 0: none */
     bool rejected;       /* the last attempt was */
-    bool steady; /* good steps stay as they are unless they could be much longer: errors that depend on their size, and
-                            are no errors of the run, then go on smoothly, too */
+    /* accepted steps are kept unless they could be much longer, so that errors that depend on their size, but are not
+     * errors of the run, stay smooth */
+    bool steady;
 };
 
 void tt_step_size_init(struct tt_step_size *stepper, double first, double h_min, double h_max);
@@ -36,7 +37,7 @@ void tt_step_size_reject(struct tt_step_size *stepper, double h, double error, u
 void tt_step_size_limit(struct tt_step_size *stepper, double h);
 /* The next step is `factor` times h, within the bounds. */
 void tt_step_size_multiply(struct tt_step_size *stepper, double h, double factor);
-/* Can a step of size h not be shorter? */
+/* Returns true if a step of size h cannot be shorter. */
 bool tt_step_size_is_minimum(const struct tt_step_size *stepper, double h);
 
 #endif

@@ -34,7 +34,7 @@ struct tt_tasks {
     bool closes;
     struct task_thread *tasks;
     size_t count, started;
-    /* What the scheduler had before. */
+    /* The scheduler's earlier settings. */
     int policy;
     struct sched_param parameters;
     cpu_set_t cpus;
@@ -105,7 +105,7 @@ static cpu_set_t choose_task_cpu(const cpu_set_t *allowed, unsigned choice)
     return one;
 }
 
-/* Threads that FMUs start are none of ours: they do not get this priority (SCHED_RESET_ON_FORK). */
+/* Threads that FMUs start must not inherit this priority (SCHED_RESET_ON_FORK). */
 static int raise_scheduler_priority(const cpu_set_t *cpu)
 {
     const struct sched_param parameters = {.sched_priority = SCHEDULER_PRIORITY};
@@ -133,7 +133,7 @@ static int start_task(struct task_thread *task, const cpu_set_t *cpu)
     return error;
 }
 
-/* The n-th of the priorities that there are gets the n-th below the scheduler's; the lowest ones share one if there are too many. */
+/* The n-th of the existing priorities gets the n-th below the scheduler's; with too many, the lowest share one. */
 static int task_priority(const uint32_t *priorities, size_t count, size_t of)
 {
     int before = 0;

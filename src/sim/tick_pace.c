@@ -14,7 +14,7 @@ static struct tt_tick_update *pace_update_of(const struct tt_tick_unit *unit, ui
     return &ticks->pace.news[unit->states + c - ticks->states];
 }
 
-/* In the thread of a task, which holds the instance: kept for the scheduler, whose the states of clocks are. */
+/* In the thread of a task, which uses the instance: stored for the scheduler, which owns the states of clocks. */
 enum tutti_err tt_tick_pace_store_update(const struct tt_running_partition *running)
 {
     const struct tt_tick_unit *unit = running->unit;
@@ -62,7 +62,7 @@ void tt_tick_pace_count_latency(const struct tt_tick_unit *unit, double begun, d
     stats->latency_most = fmax(stats->latency_most, late);
 }
 
-/* What callbacks of tasks have left. */
+/* Applies the updates stored by callbacks of tasks. */
 static enum tutti_err pace_apply_updates(struct tt_tick_unit *unit)
 {
     struct tt_instance *instance = unit->member->unit->instance;
@@ -85,7 +85,6 @@ static enum tutti_err pace_apply_updates(struct tt_tick_unit *unit)
     return err;
 }
 
-/* The partition that the task has computed. */
 static enum tutti_err finish_partition_task(struct tt_rank *rank, uint32_t task)
 {
     struct tt_tick_pace *pace = &rank->ticks->pace;
@@ -104,7 +103,7 @@ static enum tutti_err finish_partition_task(struct tt_rank *rank, uint32_t task)
     return tt_ticks_query_interval(unit, running->clock);
 }
 
-/* Until the task has ended, or the clock says `until`, or, unless that is for ever, the run is interrupted. */
+/* Waits until the task has ended, or the clock reaches `until`, or, unless that is infinite, the run is interrupted. */
 static enum tutti_err await_partition_task(struct tt_rank *rank, uint32_t task, double until)
 {
     const struct tt_tick_pace *pace = &rank->ticks->pace;
@@ -194,7 +193,7 @@ static bool clock_has_task(const struct tt_tick_unit *unit, uint32_t c)
     return unit->clocks[c].input && unit->clocks[c].partition;
 }
 
-/* Do partitions of the unit differ in priority? */
+/* Returns true if partitions of the unit have different priorities. */
 static bool has_several_priorities(const struct tt_tick_unit *unit)
 {
     bool differ = false;

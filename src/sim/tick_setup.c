@@ -105,7 +105,7 @@ static enum tutti_err tick_list_variables(struct tt_tick_unit *unit)
     return TUTTI_OK;
 }
 
-/* What ticks of its partitions do; anew for an instance that is. */
+/* Prepares the ticks of its partitions; again for a new instance. */
 static enum tutti_err prepare_tick_partitions(struct tt_tick_unit *unit)
 {
     for (uint32_t c = 0; c < unit->clock_count; c++) {
@@ -210,7 +210,7 @@ static enum tutti_err open_tick_units(struct tt_rank *rank)
     return TUTTI_OK;
 }
 
-/* Do ticks of partitions concern nothing but these, so that none has to wait for a look at all units? */
+/* Returns true if ticks of partitions affect only these, so that none must wait for a check of all units. */
 static bool may_run_partitions_alone(const struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++) {
@@ -229,7 +229,7 @@ static bool may_run_partitions_alone(const struct tt_rank *rank)
     return true;
 }
 
-/* Do all clocks know their intervals, whatever ticks? */
+/* Returns true if all clocks keep their intervals, whatever ticks. */
 static bool intervals_are_constant(const struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++)

@@ -53,7 +53,7 @@ static void set_next_tick(struct tt_tick_unit *unit, uint32_t clock, const struc
     state->time = tt_time_of_instant(&state->next);
 }
 
-/* What the description says; an FMU whose interval the importer may choose is told that one. */
+/* Applies the description; an FMU whose importer may choose the interval receives it. */
 static enum tutti_err use_described_interval(struct tt_tick_unit *unit, uint32_t c, struct tt_fraction *shift)
 {
     const struct tt_tick_clock *clock = &unit->clocks[c];
@@ -93,7 +93,7 @@ static enum tutti_err query_clock_period(struct tt_tick_unit *unit, uint32_t c, 
     return accept_interval_fraction(unit, c, &first, shift);
 }
 
-/* What the FMU says of the next interval, at the instant unit->now. */
+/* Applies the next interval that the FMU reports, at the instant unit->now. */
 enum tutti_err tt_ticks_accept_timing(struct tt_tick_unit *unit, uint32_t c, const struct tt_clock_timing *timing)
 {
     const struct tt_tick_clock *clock = &unit->clocks[c];
@@ -189,7 +189,7 @@ static bool clock_is_due(const struct tt_tick_unit *unit, uint32_t c)
                             (clock->source && *clock->source != state->seen));
 }
 
-/* A unit with steps of its own is not where the others are. */
+/* Returns true if a unit with separate steps is at a different time. */
 static enum tutti_err is_unit_elsewhere(const struct tt_tick_unit *unit, uint32_t c)
 {
     tt_fail(TUTTI_ERR_UNSUPPORTED,
@@ -199,7 +199,7 @@ static enum tutti_err is_unit_elsewhere(const struct tt_tick_unit *unit, uint32_
     return clock_error(unit, c, TUTTI_ERR_UNSUPPORTED);
 }
 
-/* An output clock that ticked inside of the step that led here, which its unit did not end there: said once. */
+/* Detects an output clock that ticked inside the last step, which its unit did not end there: reported once. */
 static void check_output_clock(struct tt_tick_unit *unit, uint32_t c)
 {
     struct tt_tick_clock *clock = &unit->clocks[c];
@@ -219,7 +219,7 @@ static void check_output_clock(struct tt_tick_unit *unit, uint32_t c)
 
 /* ---- a tick ---- */
 
-/* Of the variable's clocks, does one tick? */
+/* Returns true if one of the variable's clocks ticks. */
 static bool variable_ticks(const struct tt_tick_unit *unit, uint32_t variable)
 {
     const struct tt_var *var = &tt_ticks_unit_desc(unit)->vars[variable];
@@ -244,7 +244,7 @@ static enum tutti_err ticks_set_inputs(struct tt_tick_unit *unit)
     return TUTTI_OK;
 }
 
-/* What was read at a tick, to where others see it. */
+/* Copies a value read at a tick to where readers access it. */
 static enum tutti_err publish_tick_output(const struct tt_tick_unit *unit, const struct tt_tick_variable *output)
 {
     struct tt_slot *slot = &unit->rank->wires.slots[output->node];
@@ -369,7 +369,7 @@ static __attribute__((cold, noinline)) enum tutti_err fail_interval_too_short(co
     return clock_error(unit, c, TUTTI_ERR_FMU);
 }
 
-/* The clock ticks now: when does it tick next, as far as that is known? */
+/* The clock ticks now: determines its next tick, as far as it is known. */
 static inline __attribute__((always_inline)) enum tutti_err start_tick(struct tt_tick_unit *unit, uint32_t c)
 {
     struct tt_tick_clock *clock = &unit->clocks[c];
@@ -476,7 +476,6 @@ enum tutti_err tt_ticks_query_interval(struct tt_tick_unit *unit, uint32_t c)
     return clock->kind == TUTTI_INTERVAL_CHANGING || computes ? query_clock_interval(unit, c) : TUTTI_OK;
 }
 
-/* The partition of a clock that ticks now. */
 static enum tutti_err ticks_compute_partition(struct tt_tick_unit *unit, uint32_t c)
 {
     if (__builtin_expect(unit->rank->ticks->pace.on, 0))
@@ -550,7 +549,7 @@ enum tutti_err tt_ticks_handle_due(struct tt_rank *rank)
     return TUTTI_OK;
 }
 
-/* ---- partitions one after the other ---- */
+/* ---- partitions in sequence ---- */
 
 /* The clock that ticks next; NULL: another one may tick then, too, or none does before `until`. *others: the first time at which another one
  * may tick, or `until`. */
@@ -571,7 +570,7 @@ static struct tt_tick_state *find_next_tick(const struct tt_ticks *ticks, double
     return other - t > ticks->apart ? first : NULL;
 }
 
-/* All units have made so many steps; that of one in Scheduled Execution is a move of its time. */
+/* Advances the step counts of all units; for a unit in Scheduled Execution a step is a change of its time. */
 static enum tutti_err advance_all_members(struct tt_rank *rank, double from, unsigned long steps)
 {
     for (uint32_t m = 0; m < rank->member_count && steps > 0; m++) {
@@ -595,8 +594,8 @@ static inline enum tutti_err tick_single_partition(struct tt_tick_unit *unit, ui
     return TUTTI_OK;
 }
 
-/* Ticks of one periodic clock, the first one before `bound`, up to `most` of them, while none of the others changes when it ticks
- * (ticks->steady): what start_tick does, of which nothing is looked up again. */
+/* Makes ticks of one periodic clock, the first one before `bound`, up to `most` of them, while no other changes when it
+ * ticks (ticks->steady): as start_tick does, without repeated lookups. */
 static enum tutti_err run_single_clock(struct tt_tick_unit *unit, uint32_t c, double bound, unsigned long most,
                                        const volatile sig_atomic_t *interrupt, unsigned long *made)
 {
@@ -711,7 +710,7 @@ enum tutti_err tt_ticks_unpack(struct tt_rank *rank, const struct tt_member *mem
     return TUTTI_OK;
 }
 
-/* What others see of the unit between ticks: numbers; texts come with tt_ticks_unpack. */
+/* Registers the unit's values visible between ticks: numbers; texts are handled by tt_ticks_unpack. */
 static enum tutti_err register_tick_signals(struct tt_tick_unit *unit, struct tt_rollback_list *remembered)
 {
     uint32_t component = unit->member->component;
@@ -824,7 +823,7 @@ static enum tutti_err partition_read_text(const struct tt_rank *rank, struct tt_
                                  slot->values, slot->count);
 }
 
-/* What was read goes to others; what is read one by one. */
+/* Publishes the values that were read; single reads. */
 static __attribute__((noinline)) enum tutti_err partition_propagate(const struct tt_tick_partition *partition,
                                                                     const struct tt_rank *rank,
                                                                     struct tt_member *member)

@@ -14,8 +14,8 @@ bool tt_traits_can_roll_back(const struct tt_unit *unit)
     return unit->kind->interface == TUTTI_ME || (unit->can & TUTTI_CAN_STATE);
 }
 
-/* May it come back from the middle of a step, at an event? What it announces, and what happens at the ends of steps, needs no
- * step to be taken back. */
+/* Returns true if it may return from the middle of a step, at an event. Announced events, and events at the ends of
+ * steps, need no rollback. */
 static bool traits_returns_early(const struct tt_unit *unit)
 {
     uint32_t flags = unit->fmu->desc->interfaces[unit->kind->interface].flags;
@@ -53,7 +53,7 @@ static void collect_member_traits(struct tt_traits *facts, const struct tt_membe
     facts->has_events = facts->has_events || traits_returns_early(unit);
 }
 
-/* What a loop needs depends on the units in it alone. */
+/* The requirements of a loop depend on the units in it alone. */
 static void collect_loop_traits(struct tt_sim *master, struct tt_traits *facts)
 {
     struct tt_rank *rank = master->rank;
@@ -66,8 +66,8 @@ static void collect_loop_traits(struct tt_sim *master, struct tt_traits *facts)
     }
 }
 
-/* Own units whose directional derivatives will be relied on are asked here, before anything depends on these: their kind
- * compares them with differences (unit/cs.c). All ranks hear of those that lose them. */
+/* Own units whose directional derivatives will be used are tested here, before anything depends on these: their kind
+ * compares them with differences (unit/cs.c). All ranks are notified of units that lose them. */
 static enum tutti_err test_directional_derivatives(struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
@@ -88,7 +88,7 @@ static enum tutti_err test_directional_derivatives(struct tt_sim *master)
     return TUTTI_OK;
 }
 
-/* How well units see the tables that drive them, if they do not follow these inside of a step. */
+/* Determines how accurately units receive the tables that drive them, if they do not follow these inside a step. */
 static enum tutti_err collect_table_traits(struct tt_sim *master, struct tt_traits *facts)
 {
     struct tt_rank *rank = master->rank;
@@ -109,7 +109,7 @@ static enum tutti_err collect_table_traits(struct tt_sim *master, struct tt_trai
     return TUTTI_OK;
 }
 
-/* One FMU: is there an output whose error can be estimated? */
+/* Single FMU: returns true if it has an output whose error can be estimated. */
 static bool has_continuous_output(const struct tt_description *desc)
 {
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
@@ -120,8 +120,8 @@ static bool has_continuous_output(const struct tt_description *desc)
     return false;
 }
 
-/* One FMU: is it to be controlled? One that a tolerance cannot be kept for runs as it did, with a warning; a control that is
- * asked for by name is refused. */
+/* Single FMU: decides whether it is controlled. If a tolerance cannot be met, it runs without control, with a warning;
+ * an explicit control is rejected. */
 static void collect_single_traits(const struct tt_sim *master, struct tt_traits *facts)
 {
     const struct tt_rank *rank = master->rank;
@@ -169,7 +169,7 @@ enum tutti_err tt_traits_collect(struct tt_sim *master, struct tt_traits *facts)
     return TUTTI_OK;
 }
 
-/* One solver for all units has their states; does nothing about them forbid that? */
+/* One solver for all units has their states; returns true if no property of the units prevents it. */
 static bool can_join_solver(const struct tt_sim *master, const struct tt_traits *facts)
 {
     const struct tt_rank *rank = master->rank;

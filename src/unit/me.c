@@ -293,8 +293,8 @@ static enum tutti_err add_to_average(struct me *me, double end)
     return TUTTI_OK;
 }
 
-/* Moves the unit, and the FMU with it, to `stop` in the solver's last step; that point is called `t`, which may be a
- * different double. */
+/* Moves the unit, and the FMU with it, to `stop` in the solver's last step; `t` is that point, possibly a different
+ * double. */
 static enum tutti_err me_move_to(struct me *me, double stop, double t)
 {
     struct tt_me_solution *solution = &me->solution;

@@ -141,8 +141,7 @@ const char *tt_me_model_state_name(void *context, size_t i);
  * and `pattern` unchanged, if that declares nothing. */
 TUTTI_CHECKED enum tutti_err tt_me_model_pattern(struct tt_me_model *model, const struct tt_me_axis *columns,
                                                  struct tt_pattern *pattern, bool *known);
-/* Reads nominal values of the states, as error weights: always positive and finite. *changed becomes true if they have
- * changed. */
+/* Reads nominal values of the states, as error weights: always positive and finite. *changed: they have changed. */
 TUTTI_CHECKED enum tutti_err tt_me_model_read_nominals(struct tt_me_model *model, bool *changed);
 /* Before a restart from the states x. Without --atol and a declared nominal value the absolute tolerance of a state is
  * at most rtol times the largest size that it had at a restart: a state of 1e-6 must not count as noise. For a state

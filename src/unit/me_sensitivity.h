@@ -57,8 +57,7 @@ TUTTI_CHECKED enum tutti_err tt_me_sensitivity_exit_init(struct tt_me_sensitivit
 /* The FMU completes a step at (t, x): all states, then all of S. */
 TUTTI_CHECKED enum tutti_err tt_me_sensitivity_complete(struct tt_me_sensitivity *sensitivity, double t,
                                                         const double *x);
-/* Called before the FMU enters an event at (t, x); `indicator` is the one that has left its domain, SIZE_MAX: not a
- * state event. */
+/* Called before the FMU enters an event at (t, x); `indicator` has left its domain, SIZE_MAX: not a state event. */
 TUTTI_CHECKED enum tutti_err tt_me_sensitivity_enter_event(struct tt_me_sensitivity *sensitivity, double t,
                                                            const double *x, size_t indicator);
 /* After the FMU has left it, with new states: S+ into x; *changed becomes true if that is another than S-. `first`: the one after the

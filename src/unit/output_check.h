@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output_check.h - compares the outputs of a unit at several points, to test whether a repeated step gives equal
- * results. */
+/* output_check.h - compares the outputs of a unit at several points, to test that a repeated step gives equal results. */
 #ifndef TT_UNIT_OUTPUT_CHECK_H
 #define TT_UNIT_OUTPUT_CHECK_H
 

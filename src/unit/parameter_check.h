@@ -17,12 +17,10 @@ struct tt_parameter_check {
     struct tt_signals expected, found; /* `found` is to be read from the unit */
 };
 
-/* Callback for parameters with other sources: returns true if the value comes neither from the description nor from a
- * setting. */
+/* Callback for parameters with other sources: true if the value is neither from the description nor from a setting. */
 typedef bool tt_parameter_check_elsewhere(const void *context, uint32_t variable);
 
-/* Called for a configured unit. `elsewhere`: NULL if there are no other sources. On an error nothing needs to be
- * released. */
+/* Called for a configured unit. `elsewhere`: NULL without other sources. On an error nothing is left to release. */
 TUTTI_CHECKED enum tutti_err tt_parameter_check_init(struct tt_parameter_check *described, const struct tt_unit *unit,
                                                      const struct tt_setting *settings, size_t setting_count,
                                                      tt_parameter_check_elsewhere *elsewhere, const void *context);

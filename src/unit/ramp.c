@@ -108,8 +108,8 @@ static size_t test(void *context)
     if (!walk(drive, HELD, steps) || !walk(drive, MOVING, steps) || !is_same(drive, steps) ||
         !walk(drive, HELD_AT_END, steps))
         return TUTTI_MOST_PROBES;
-    /* A variable that moves only after some of the FMU's internal steps may show it in twice as many steps with a
-     * moving input. */
+    /* A variable that moves only after some of the FMU's internal steps may need twice as many steps with a moving
+     * input. */
     for (int s = 0; s < (steps + 1) / 2; s++)
         for (size_t i = 0; i < drive->shown.count; i++) {
             double held = drive->values[HELD][s][i], end = drive->values[HELD_AT_END][s][i];

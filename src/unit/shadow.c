@@ -184,8 +184,7 @@ void tt_shadow_set_traits(struct tt_unit *unit, const double *traits)
     unit->asks_for_inputs = traits[5] > 0;
 }
 
-/* A variable that is an extent of several dimensions is listed once per dimension: simpler than a set, and there are
- * few. */
+/* A variable that is an extent of several dimensions is listed repeatedly: simpler than a set, and there are few. */
 size_t tt_shadow_count_sizes(const struct tt_description *desc)
 {
     size_t count = 0;

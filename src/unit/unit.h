@@ -104,8 +104,7 @@ struct tt_unit_options {
      * intermediateUpdate, Float64 ones first, then Float32, and who writes their values at t into `values`. Borrowed. NULL: none. */
     const uint32_t *moving;
     size_t moving_count, moving_doubles; /* of these: Float64 variables */
-    /* Returns the numbers of values, of the Float64 variables and of the rest: arrays have their extents when the unit
-     * is configured. */
+    /* Returns the numbers of Float64 values and of the rest: arrays have their extents when the unit is configured. */
     void (*moving_extents)(void *context, size_t *doubles, size_t *floats);
     void (*moving_sample)(void *context, double t, double *values);
     void *moving_context;
@@ -158,8 +157,7 @@ struct tt_unit_equations {
     enum tutti_err (*place)(struct tt_unit *unit, double t, const double *x, bool *discarded);
     /* Inputs there: a set that leaves no trace. */
     enum tutti_err (*put)(struct tt_unit *unit, const struct tt_block *block);
-    /* Returns the FMU's derivatives there, with its inputs set. *bad: the first derivative that is not finite, or their
-     * number. */
+    /* Returns the FMU's derivatives there, with its inputs set. *bad: the first one not finite, or their number. */
     enum tutti_err (*get_derivatives)(struct tt_unit *unit, double *dx, size_t *bad, bool *discarded);
     /* How far event indicators are on the way out of their domains (solve/crossing.h); *bad as above. */
     enum tutti_err (*get_excess)(struct tt_unit *unit, double *excess, size_t *bad);
@@ -179,8 +177,8 @@ struct tt_unit_equations {
 /* Who looks after the clocks of a unit; set by the rank that steps it. */
 struct tt_unit_ticking {
     void *context;
-    /* In event mode: called before every update of the discrete states, while clocks tick; and after the last one.
-     * NULL: no clocks. */
+    /* In event mode: called before every update of discrete states, while clocks tick; and after the last. NULL: no
+     * clocks. */
     enum tutti_err (*before)(void *context);
     enum tutti_err (*after)(void *context);
     enum tutti_err (*update)(void *context); /* Scheduled Execution: in the callback of a partition */
@@ -216,8 +214,7 @@ struct tt_unit_kind {
     /* One FMI call each. */
     enum tutti_err (*set)(struct tt_unit *unit, const struct tt_block *block);
     enum tutti_err (*get)(struct tt_unit *unit, struct tt_block *block);
-    /* As `set`, for values that FMUs may refuse with Error: *refused becomes true, and the unit remains usable. Not
-     * counted. */
+    /* As `set`, for values that FMUs may refuse with Error: *refused becomes true; the unit stays usable. Not counted. */
     enum tutti_err (*offer)(struct tt_unit *unit, const struct tt_block *block, bool *refused);
     enum tutti_err (*ask)(struct tt_unit *unit, struct tt_block *block, bool *refused);
     /* Derivatives (orders[i] = 1, 2, ...) of Real inputs from now on; set after their values, before the step. Only if
@@ -356,8 +353,7 @@ TUTTI_CHECKED enum tutti_err tt_unit_get_start(struct tt_unit *unit, uint32_t va
 /* For kinds: structural parameters among `settings`, in configuration mode (I4), then the extents of arrays. */
 TUTTI_CHECKED enum tutti_err tt_unit_configure(struct tt_unit *unit, struct tt_instance *instance,
                                                const struct tt_setting *settings, size_t count);
-/* For kinds: tt_saved_state_import. Warns of a state whose own time, if the FMU reports it, is not the start of the
- * experiment. */
+/* For kinds: tt_saved_state_import. Warns of a state whose time, if the FMU reports it, is not the experiment's start. */
 TUTTI_CHECKED enum tutti_err tt_unit_adopt(struct tt_unit *unit, struct tt_instance *instance,
                                            const struct tutti_log *log, const unsigned char *bytes, size_t size);
 /* For kinds: updates discrete states of an instance in event mode until they converge. */

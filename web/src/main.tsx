@@ -13,7 +13,7 @@ import { applyTheme, complain, tab } from "./state/view";
 import { listenToKeys } from "./ui/actions";
 import { App } from "./ui/app";
 
-/** Shows what there is: the file of the command line, the run that goes on. */
+/** Shows the file of the command line, and the active run. */
 async function begin(): Promise<void> {
     await readServer();
     await readRuns();
@@ -31,7 +31,7 @@ async function begin(): Promise<void> {
         tab.value = "run";
 }
 
-/** The server is there again: what it knows may have changed; the document of the page stays. */
+/** The server is back: its data may have changed; the document of the page stays. */
 async function again(): Promise<void> {
     await readServer();
     await readRuns();

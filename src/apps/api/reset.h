@@ -13,7 +13,7 @@
 /* Enables or disables keeping instances that ended without errors for the next run. No instance is kept if a unit is a
  * program's (<tutti/program.h>), whose functions a trial must not call. */
 void tt_reset_enable(const struct tt_job *job, bool keeps);
-/* Called before a run: tests the kept instances once, and frees the unusable ones. Logs which FMUs do not reset well.
+/* Called before a run: tests kept instances once, frees unusable ones, and logs which FMUs do not reset well.
  * INTERRUPTED, MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_reset_test(const struct tt_job *job);
 

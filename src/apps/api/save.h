@@ -33,8 +33,7 @@ TUTTI_CHECKED enum tutti_err tt_save_files_copy(struct tt_save_files *files, con
                                                 const struct tt_text *text);
 /* The reference to a file on the disk from the folder of the output; in the arena. */
 TUTTI_CHECKED enum tutti_err tt_save_files_relative(struct tt_save_files *files, const char *path, const char **uri);
-/* Rewrites all references of a bare document, whose path is `from`, for the output: to resources, or to the files'
- * locations. */
+/* Rewrites all references of a bare document, whose path is `from`, for the output: to resources, or to the files. */
 TUTTI_CHECKED enum tutti_err tt_save_files_rewrite_references(struct tt_save_files *files, struct tt_tree *tree,
                                                               const char *from, bool to_resources);
 

@@ -17,8 +17,7 @@ TUTTI_CHECKED enum tutti_err tt_drawing_init(struct tt_drawing *drawing);
 void tt_drawing_fini(struct tt_drawing *drawing);
 
 /* Runs the program on the script. *picture belongs to the caller (tutti_tell_free), `size` bytes, followed by a NUL.
- * `package` is Debian's, for the message. UNSUPPORTED if the program is missing; IO, with its error message, if it
- * fails. */
+ * `package` is Debian's, for the message. UNSUPPORTED if the program is missing; IO, with its message. */
 TUTTI_CHECKED enum tutti_err tt_drawing_run(struct tt_drawing *drawing, char *const *command, const char *package,
                                             char **picture, size_t *size);
 

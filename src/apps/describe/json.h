@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* json.h - JSON without missing parts: if a member cannot be added, the whole object or list becomes NULL, and so does
- * its parent. */
+/* json.h - JSON without missing parts: if a member cannot be added, the object or list becomes NULL, and so does its
+ * parent. */
 #ifndef TT_APPS_DESCRIBE_JSON_H
 #define TT_APPS_DESCRIBE_JSON_H
 

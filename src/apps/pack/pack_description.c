@@ -624,8 +624,7 @@ static enum tutti_err dependencies_follow_all(struct dependency_walk *walk, uint
     return TUTTI_OK;
 }
 
-/* Adds the dependencies of an unknown in the model structure; all variables if it declares none. A state depends on
- * itself. */
+/* Adds the declared dependencies of an unknown; all variables if there are none. A state depends on itself. */
 static enum tutti_err dependencies_expand(struct dependency_walk *walk, const struct tt_end *end)
 {
     const struct tt_description *desc = walk->system->components[end->component].fmu->desc;

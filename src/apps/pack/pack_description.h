@@ -21,8 +21,7 @@ TUTTI_CHECKED enum tutti_err tt_pack_description_write(const struct tt_pack_desc
 TUTTI_CHECKED enum tutti_err tt_pack_description_write_table(const struct tt_pack_description *description,
                                                              struct tt_text *out);
 
-/* Direct dependencies between variables of a packed system: through units with feed-through, and the connections
- * between them. */
+/* Direct dependencies between variables of a packed system: through units with feed-through, and connections. */
 
 /* The dependencies of an unknown. */
 struct tt_dependencies {

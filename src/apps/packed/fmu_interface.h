@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fmu_interface.h - the common part of both FMI versions of an instance: its name, messages to the importer, and how
- * calls end. */
+/* fmu_interface.h - the common part of both FMI versions of an instance: its name, messages, and how calls end. */
 #ifndef TT_APPS_PACKED_FMU_INTERFACE_H
 #define TT_APPS_PACKED_FMU_INTERFACE_H
 

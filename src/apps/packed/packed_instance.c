@@ -116,8 +116,7 @@ enum tutti_err tt_packed_initialise(struct tt_packed *packed)
 }
 
 /* Returns true if readable values depend on communication steps: averages over a step, or inputs that move along a line
- * in it. Then the importer's steps are used, unless the system has a separate step, or controls its error by steps of
- * varying size. */
+ * in it. Then the importer's steps are used, unless the system has a separate step, or controls its error. */
 static bool averages_over_step(const struct tt_execution *execution)
 {
     const struct tt_rank *rank = &execution->rank;
@@ -286,8 +285,7 @@ static enum tutti_err packed_step_general(struct tt_packed *packed, double t, do
     return err;
 }
 
-/* Returns true for the common kind of step: to the next of the system's points, not the last one, with no pending
- * values. */
+/* Returns true for the common kind of step: to the system's next point, not the last one, without pending values. */
 static bool packed_is_regular_step(const struct tt_packed *packed, double t, double end)
 {
     if (packed->stage != TUTTI_PACKED_RUNNING || packed->exchange || packed->sets)

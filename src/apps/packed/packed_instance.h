@@ -25,8 +25,8 @@ TUTTI_CHECKED enum tutti_err tt_packed_terminate(struct tt_packed *packed);
 void tt_packed_reset(struct tt_packed *packed);
 
 /* Reads values (packed_values.c). Variables have value references from 1 on. The call returns all values of a variable,
- * laid out as fmu/description/type.h defines; texts are valid until the next point. ARGUMENT for an unknown reference
- * or the wrong type. */
+ * laid out as fmu/description/type.h defines; texts are valid until the next point. ARGUMENT for a wrong reference or
+ * type. */
 TUTTI_CHECKED enum tutti_err tt_packed_values_get(struct tt_packed *packed, uint32_t reference, enum tt_type type,
                                                   void *values);
 TUTTI_CHECKED enum tutti_err tt_packed_values_set(struct tt_packed *packed, uint32_t reference, enum tt_type type,

@@ -286,8 +286,8 @@ static void raster_fit(struct raster *raster, const double *x, const double *y, 
         raster->span[i] = high[i] > raster->low[i] ? fmin(high[i] - raster->low[i], 1e308) : 1;
 }
 
-/* Draws a stroke; returns true if it reaches a new cell. Cells of the last few strokes count as new, because short
- * strokes share a cell. */
+/* Draws a stroke; returns true if it reaches a new cell. Cells of the last strokes count as new: short strokes share a
+ * cell. */
 static bool raster_draw(struct raster *raster, double x0, double y0, double x1, double y1)
 {
     double from[2] = {(x0 - raster->low[0]) / raster->span[0], (y0 - raster->low[1]) / raster->span[1]};

@@ -267,8 +267,7 @@ void tt_plot_panels_mark_wanted(struct tt_plot *plot)
         }
 }
 
-/* Properties that variables of a panel share besides their unit of measure: the component, the variable name, or
- * nothing. */
+/* Properties that variables of a panel share besides their unit of measure: component, variable name, or nothing. */
 enum panel_grouping { BY_OWNER, BY_NAME, BY_NOTHING, GROUPINGS };
 
 /* The part of a name that variables of one panel share. */

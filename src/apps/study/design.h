@@ -20,8 +20,7 @@ struct tt_design {
 
 enum { TUTTI_DESIGN_MOST_RUNS = 100000000 };
 
-/* Creates a design from --vary and --sample, or --csv. ARGUMENT, FORMAT, LIMIT, IO; after a failure nothing needs to be
- * released. */
+/* Creates a design from --vary and --sample, or --csv. ARGUMENT, FORMAT, LIMIT, IO; then nothing is left to release. */
 TUTTI_CHECKED enum tutti_err tt_design_create(struct tt_design *design, const struct tutti_run_options *options);
 void tt_design_fini(struct tt_design *design);
 

@@ -683,8 +683,7 @@ struct estimate_uncertainty {
     double *r, *jacobian, *other, *singular, *right;
 };
 
-/* Computes J as accurately as possible, and by differences of a second size; their distance estimates the error of the
- * better one. */
+/* Computes J as accurately as possible, and by differences of a second size; their distance estimates its error. */
 static enum tutti_err compare_two_jacobians(struct tutti_estimation *e, const struct tt_fit_problem *problem,
                                             const double *x, struct estimate_uncertainty *j, double *error)
 {

@@ -22,8 +22,8 @@ enum {
     MOST_AHEAD = 256, /* the same, where runs are short */
     WAIT_MS = 100,    /* how long we wait for news */
 };
-/* With short runs each wake-up for a record costs more than a run. The pool sleeps for this number of seconds, and then
- * handles many records. */
+/* With short runs each wake-up for a record costs more than a run. The pool sleeps for this time, and then handles
+ * many. */
 static const double NAP = 2e-3;
 
 struct pool_worker {

@@ -27,8 +27,7 @@ bool tt_access_allows_token(const struct tt_access *gate, const char *authorizat
 
 /* The token of a server, which grants access.
  *
- * It is kept in the served folder, in .tutti/token, for this user alone, so that pages stay connected when the server
- * is restarted there. */
+ * It is kept in the served folder, in .tutti/token, for this user alone, so that pages stay connected after a restart. */
 
 enum { TUTTI_WEB_TOKEN = 33 }; /* bytes of its text, with the zero at its end */
 

@@ -7,8 +7,7 @@
  *     question -------------------------------->  reads it, calls the handler
  *              <--------------------------------  answer, and the end of the stream
  *
- * The reader itself reads only descriptors, so that no request can damage it. It ends with the server, which closes
- * `control`. */
+ * The reader itself reads only descriptors, so that no request can damage it. It ends when the server closes `control`. */
 #include "apps/web/reader_process.h"
 
 #include <errno.h>

@@ -69,8 +69,7 @@ static enum tutti_err parse_series_query(const struct tt_web_request *request, s
     return TUTTI_OK;
 }
 
-/* Finds the results of the requested run and of the run to subtract, if any. The caller owns the paths, also after an
- * error. */
+/* Finds the results of the requested run and of the run to subtract, if any. The caller owns the paths in any case. */
 static enum tutti_err result_requests_find_results(struct tt_web_site *site, const struct tt_web_request *request,
                                                    char **file, char **minus, struct tt_series_query *query)
 {

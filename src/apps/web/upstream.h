@@ -31,8 +31,7 @@ struct tt_web_relays {
 
 /* Takes `fd`, on which the request was sent; *stream is for an answer. False: no memory, and the connection is closed. */
 bool tt_upstream_relay_open(struct tt_web_relays *relays, int fd, struct tt_http_stream *stream);
-/* Fills `watched`, which has room for `count`, with the descriptors of relays that wait for their runs; returns their
- * number. */
+/* Fills `watched`, which has room for `count`, with the descriptors of relays that wait for runs; returns their number. */
 size_t tt_upstream_relays_poll(const struct tt_web_relays *relays, struct pollfd *watched);
 
 #endif

@@ -9,8 +9,7 @@
  *     log.jsonl     its log, with its address for viewers
  *     exit          how it ended, if this server was running
  *
- * The state of a run follows from its folder and its process. So a restarted server finds all runs, including active
- * ones. */
+ * The state of a run follows from its folder and its process. So a restarted server finds all runs. */
 #ifndef TT_APPS_WEB_WEB_RUN_H
 #define TT_APPS_WEB_WEB_RUN_H
 

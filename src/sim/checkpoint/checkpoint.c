@@ -27,7 +27,6 @@ static uint32_t machine_layout(void)
     return (uint32_t)first << 24 | (uint32_t)sizeof(long) << 16 | (uint32_t)sizeof(void *) << 8 | _Alignof(double);
 }
 
-/* The file is in memory, with what owns it. */
 struct owned {
     struct tt_checkpoint checkpoint;
     char *bytes; /* NULL: the caller's */
@@ -214,7 +213,7 @@ static enum tutti_err write_temporary(const char *beside, const void *bytes, siz
     return err;
 }
 
-/* What is there is another checkpoint, or nothing: a folder or a device with this name stays. */
+/* The path must be free or name a checkpoint: a folder or a device with this name is not replaced. */
 static enum tutti_err checkpoint_check_path(const char *path)
 {
     struct stat status;
@@ -223,7 +222,7 @@ static enum tutti_err checkpoint_check_path(const char *path)
     return tt_fail(TUTTI_ERR_IO, "the checkpoint '%s' cannot be replaced: it is no regular file", path);
 }
 
-/* At every moment there is a whole file under one of the two names. */
+/* At every moment one of the two names has a complete file. */
 static enum tutti_err checkpoint_replace_file(const char *path, const char *beside, const char *previous)
 {
     (void)unlink(previous);

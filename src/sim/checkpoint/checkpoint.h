@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* checkpoint.h - a run between two macro steps as a file, from which another process goes on.
+/* checkpoint.h - a run between two macro steps as a file, from which a different process resumes.
  *
  *     "Tutti checkpoint\n"  u32 format  u32 machine  hash of all that follows  payload
  *
- * The payload (base/bytes.h) holds blocks that others pack, in this machine's layout: what the run is (run/run_identity.h), what
- * all ranks know and what belongs to each unit (sim/checkpoint/packed_state.h), where the result and the step log were. Other machines, other
- * formats, and files of which a bit is not as it was written are refused. */
+ * The payload (base/bytes.h) holds blocks packed by other modules, in this machine's layout: the identity of the run
+ * (run/run_identity.h), the shared state and that of each unit (sim/checkpoint/packed_state.h), the positions in the
+ * result and the step log. Files of different machines or formats, and damaged files, are rejected. */
 #ifndef TT_SIM_CHECKPOINT_CHECKPOINT_H
 #define TT_SIM_CHECKPOINT_CHECKPOINT_H
 
@@ -18,13 +18,13 @@
 struct tt_checkpoint {
     double t;
     struct tt_bytes identity;
-    struct tt_bytes result, step_log; /* of size 0: there is none */
+    struct tt_bytes result, step_log; /* of size 0: none */
     struct tt_bytes common;
     struct tt_bytes *units; /* per component */
     uint32_t unit_count;
 };
 
-/* What the file holds, but for the hash. MEMORY is in the parcel. */
+/* Encodes the file without the hash. MEMORY is in the parcel. */
 void tt_checkpoint_encode(struct tt_byte_writer *file, const struct tt_checkpoint *checkpoint);
 /* Fills in the hash, which takes longer than all else. */
 void tt_checkpoint_add_hash(struct tt_byte_writer *file);
@@ -42,14 +42,14 @@ void tt_checkpoint_free(struct tt_checkpoint *checkpoint); /* NULL is fine */
 /* Where the one before is kept. The caller's (free); NULL when memory is out. */
 char *tt_checkpoint_previous_path(const char *path);
 
-/* A thread that writes checkpoints while the run goes on.
+/* A thread that writes checkpoints while the run continues.
  *
- * A file appears whole or not at all: it is written beside its place, forced to the disk, and renamed; what was there before is
- * kept as "FILE.previous". Whenever the machine stops, one of the two is whole. */
+ * A file appears complete or not at all: it is written beside its place, forced to the disk, and renamed; the earlier
+ * file is kept as "FILE.previous". Whenever the machine stops, one of the two is complete. */
 
 struct tt_checkpoint_writer;
 
-/* Files that a checkpoint tells the length of must be on the disk before it is. Called by the thread; NULL: there are none. */
+/* Files whose length a checkpoint contains must be on the disk first. Called by the thread; NULL: none. */
 struct tt_checkpoint_sync {
     enum tutti_err (*sync)(void *context);
     void *context;
@@ -58,8 +58,9 @@ struct tt_checkpoint_sync {
 /* `path` is absolute; copied. */
 TUTTI_CHECKED enum tutti_err tt_checkpoint_writer_new(struct tt_checkpoint_writer **out, const char *path,
                                                       const struct tt_checkpoint_sync *sync);
-/* Hands over a whole file, sealed or not (checkpoint.h), whose memory changes hands: the parcel is another one, or empty, afterwards. One that still waits
- * to be written is not needed any more. An error is that of an earlier one: the run can go on without. */
+/* Passes a complete file to the thread, sealed or not (checkpoint.h), by exchanging memory: the parcel is a different
+ * one, or empty, afterwards. A file that still waits to be written is dropped. An error is that of an earlier file: the
+ * run can continue without it. */
 TUTTI_CHECKED enum tutti_err tt_checkpoint_writer_submit(struct tt_checkpoint_writer *writer,
                                                          struct tt_byte_writer *file);
 /* Waits until the last one is written: that one's error. */

@@ -141,7 +141,7 @@ static enum tutti_err sync_result_file(void *context)
     return tt_step_log_sync(execution->master.log);
 }
 
-/* Some solvers begin anew at every checkpoint: those that the clock asks for would be another time elsewhere. */
+/* Some solvers restart at every checkpoint: times chosen by the wall clock would make results irreproducible. */
 static void warn_solvers_restart(const struct tt_checkpoint_schedule *checkpoints)
 {
     const struct tt_rank *rank = &checkpoints->execution->rank;
@@ -159,7 +159,7 @@ static void warn_solvers_restart(const struct tt_checkpoint_schedule *checkpoint
     }
 }
 
-/* A run with checkpoints makes other steps than one without, because its solver is one whose state can be saved. */
+/* A run with checkpoints may use a different solver, whose state can be saved, and so make different steps. */
 static void warn_solver_replaced(const struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++) {

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A part of `frames`. */
 struct collector_piece {
     size_t at, size;
     bool is_here;
@@ -14,12 +13,12 @@ struct tt_collector {
     uint8_t *identity;
     size_t identity_size;
     const struct tutti_log *log;
-    struct tt_byte_writer frames; /* that have come, one after the other */
+    struct tt_byte_writer frames; /* the frames received so far */
     struct collector_piece common, *units;
     struct tt_bytes *pieces; /* room for what is composed */
     uint32_t unit_count;
-    uint32_t missing; /* pieces of the one that is collected ... */
-    uint64_t number;  /* ... which is this, if a frame of it has come */
+    uint32_t missing; /* number of missing pieces */
+    uint64_t number;  /* number of the checkpoint being collected, once a frame has arrived */
     bool has_number;
     double t, written_t;
     struct tt_byte_writer file, last;
@@ -123,7 +122,6 @@ enum tutti_err tt_collector_adopt_frame(struct tt_collector *collector, struct t
     return complete ? TUTTI_OK : collector_fail_malformed();
 }
 
-/* The next one is collected. */
 static void collector_reset(struct tt_collector *collector)
 {
     collector->has_number = collector->common.is_here = false;

@@ -18,7 +18,8 @@ bool tt_packed_state_uses_replay(const struct tt_rank *rank, const struct tt_uni
     return rank->job->options.checkpoint_replay && (!(unit->can & TUTTI_CAN_SERIALIZE) || unit->forgets);
 }
 
-/* Without event indicators a Model Exchange FMU may do without: time, states and inputs are all there is until its first event. */
+/* A Model Exchange FMU without event indicators needs no saved state before its first event: time, states, inputs
+ * suffice. */
 bool tt_packed_state_serializes(const struct tt_unit *unit)
 {
     return unit->can & TUTTI_CAN_SERIALIZE ||
@@ -48,7 +49,7 @@ enum tutti_err tt_packed_state_check_units(struct tt_execution *execution)
     return err;
 }
 
-/* ---- units that are told again what they were told ---- */
+/* ---- units restored by repeating their calls ---- */
 
 /* All records of a rank come into one frame, and into its memory. */
 static const size_t MOST_RECORDED = (size_t)3 << 30;
@@ -87,7 +88,7 @@ void tt_packed_state_record_replay(struct tt_execution *execution)
             tt_replay_start(execution->rank.own[i]->unit);
 }
 
-/* It may take long: the rank shows that it lives, and ends when it is told to. */
+/* A replay may be slow: the rank sends heartbeats, and ends on request. */
 static enum tutti_err packed_state_check_alive(void *context, double t)
 {
     struct tt_rank *rank = context;
@@ -154,7 +155,7 @@ static void pack_blocks(const struct tt_block *blocks, unsigned count, struct tt
         tt_signals_block_pack(&blocks[b], parcel);
 }
 
-/* What other ranks need to know of a unit, too. */
+/* Packs the state of a unit that other ranks use, too. */
 static void pack_shared_state(const struct tt_execution *execution, const struct tt_member *member,
                               struct tt_byte_writer *parcel)
 {
@@ -164,7 +165,7 @@ static void pack_shared_state(const struct tt_execution *execution, const struct
     tt_ticks_pack(&execution->rank, member, parcel);
 }
 
-/* What it was told. */
+/* Packs the values last set. */
 static void pack_member_inputs(const struct tt_execution *execution, const struct tt_member *member,
                                struct tt_byte_writer *parcel)
 {
@@ -288,7 +289,7 @@ static enum tutti_err packed_state_unpack_unit(struct tt_rank *rank, struct tt_u
     return tt_fail_restore(&failure);
 }
 
-/* Of a unit of another rank, what is shared; the rest is that rank's. */
+/* For a unit of a different rank, unpacks the shared part; its rank unpacks the rest. */
 static enum tutti_err unpack_member(struct tt_execution *execution, struct tt_member *member, struct tt_bytes piece)
 {
     struct tt_byte_reader in = tt_bytes_get_begin(piece);

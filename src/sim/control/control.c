@@ -26,7 +26,7 @@ enum tutti_err tt_control_find(const char *name, const struct tt_control **out)
     return TUTTI_OK;
 }
 
-/* What is not much more than noise is as good, and steps may become a little longer. */
+/* An error slightly above the noise is treated as noise, and steps may become slightly longer. */
 static const double LIKE_NOISE = 5, OF_NOISE = 0.1;
 struct tt_attempt tt_control_begin_attempt(const struct tt_rank *rank, double target)
 {
@@ -34,7 +34,7 @@ struct tt_attempt tt_control_begin_attempt(const struct tt_rank *rank, double ta
         .from = rank->t, .target = target, .outcome = tt_outcome_begin(), .driver = TUTTI_NONE, .converged = true};
 }
 
-/* One step of the coupling, and what it says. */
+/* Makes one step of the coupling, and returns its outcome. */
 static enum tutti_err attempt_coupling_step(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
     TRY(tt_coupling_step(master, target, &attempt->outcome));
@@ -151,13 +151,13 @@ enum tt_verdict tt_control_check_error(struct tt_sim *master, const struct tt_at
     return good ? TUTTI_ACCEPT : TUTTI_FORCE;
 }
 
-/* Inputs that are held in a step although the signals move: components get their mean (coupled_inputs.h), which is right for what they do
- * linearly. What they do otherwise errs, over a step of size h in which the input moves by d, by
+/* Inputs that are held in a step although the signals move: components get their mean (coupled_inputs.h), which is
+ * exact for linear effects. The remaining error, over a step of size h in which the input moves by d, is
  *     h / 24 f_uu d^2
- * (the error of the midpoint rule, Hairer, Norsett, Wanner: Solving ODEs I, II.1), and no output needs to show it: a threshold, a
- * saturation or a meter may hide it for as long as it likes. So it counts by what can be seen, the signal, as if the second derivative
- * f_uu were that of u^2 / s with the range s of the input. With --extrapolate 0 they get the value of the beginning, whose distance from
- * the mean is d / 2: that counts, with f_u = 1 / T for a run of length T. */
+ * (the error of the midpoint rule, Hairer, Norsett, Wanner: Solving ODEs I, II.1), and no output needs to show it: a
+ * threshold, a saturation or a meter may hide it. So it is estimated from the visible signal, as if the second
+ * derivative f_uu were that of u^2 / s with the range s of the input. With --extrapolate 0 components get the value of
+ * the beginning, whose distance from the mean is d / 2: its error uses f_u = 1 / T for a run of length T. */
 
 struct held_marker {
     const struct tt_rank *rank;
@@ -214,7 +214,7 @@ enum tutti_err tt_control_add_held_error(struct tt_sim *master, struct tt_attemp
     return tt_control_count_error(master, attempt, part, now);
 }
 
-/* An error that is larger than so many tolerances is none of noise. */
+/* An error above this number of tolerances is not noise. */
 static const double MOST_NOISE = 100;
 /* The same where the tolerance is for the whole run. */
 static const double MOST_NOISE_PER_TIME = 0.1;
@@ -232,8 +232,8 @@ bool tt_control_is_jump(const struct tt_attempt *before, const struct tt_attempt
     return log(fall) < 0.5 * log(h1 / h2);
 }
 
-/* A small error that stays as it is while the step becomes a fraction of what it was: the solvers inside of the units are no
- * better than that, and shorter steps do not help. */
+/* A small error that does not decrease while the step becomes much shorter: the solvers inside the units are no more
+ * accurate, and shorter steps do not help. */
 static bool error_is_noise(const struct tt_attempt *first, const struct tt_attempt *now)
 {
     double h1 = first->target - first->from, h2 = now->target - now->from;
@@ -241,10 +241,10 @@ static bool error_is_noise(const struct tt_attempt *first, const struct tt_attem
            now->error > first->error / 2;
 }
 
-/* Per unit of time, noise of any size is too much for short steps; and what is seen of it, brought to the order of the method,
- * falls for once if a step is much shorter than those before it. What is seen at first does not. Errors of smooth signals fall
- * with the step at least, from one macro step to the next, too; or else the step would not have to become shorter. (After a
- * bend of a table they do not at once.) */
+/* Per unit of time, noise of any size is too much for short steps. Measured noise, scaled to the order of the method,
+ * decreases once if a step is much shorter than the previous ones; so the first measurement does not count. Errors of
+ * smooth signals at least decrease with the step, also from one macro step to the next; otherwise the step would not
+ * have to become shorter. (After a bend of a table they do not at once.) */
 static bool error_is_noise_per_time(struct tt_sim *master, const struct tt_attempt *now)
 {
     struct tt_error_model *learned = &master->memory.learned;
@@ -270,7 +270,7 @@ static bool error_is_noise_per_time(struct tt_sim *master, const struct tt_attem
     return false;
 }
 
-/* A step of this size was good: what was seen before it is of no use any more, unless that was longer. */
+/* A step of this size was accepted: forgets estimates of shorter steps. */
 static void discard_noise_estimates(struct tt_sim *master, double h)
 {
     master->memory.learned.noise *= 0.9;
@@ -290,7 +290,8 @@ enum tt_verdict tt_control_check_noise(struct tt_sim *master, const struct tt_at
     if (verdict != TUTTI_REJECT)
         return verdict;
     if (master->norm.per_time && error_is_noise_per_time(master, attempt)) {
-        tt_step_size_multiply(&memory->stepper, memory->learned.noise_h, 1); /* where noise was no more than here */
+        /* the noise was at most that of this size */
+        tt_step_size_multiply(&memory->stepper, memory->learned.noise_h, 1);
         memory->learned.noise_h = 0;
         *restart = true;
         return TUTTI_FORCE;

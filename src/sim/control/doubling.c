@@ -24,7 +24,7 @@ static enum tutti_err test_output_slopes(struct tt_sim *master, struct tt_attemp
     return TUTTI_OK;
 }
 
-/* Both ways begin with the same, so that neither depends on whether the other was made before. */
+/* Both ways begin with equal state, so that neither depends on whether the other was made before. */
 static enum tutti_err save_doubling_start(struct tt_sim *master)
 {
     struct tt_step_comparison *compared = &master->compared;
@@ -71,7 +71,7 @@ static enum tutti_err step_in_halves(struct tt_sim *master, double target, struc
     if (looks)
         TRY(tt_outputs_read(&master->outputs, master->compared.middle));
     rank->t = half;
-    for (uint32_t w = 0; w < rank->watched_count; w++) /* input files go on from there, too */
+    for (uint32_t w = 0; w < rank->watched_count; w++) /* input files continue from there, too */
         if (rank->watched[w]->inputs)
             tt_inputs_update(rank->watched[w]->inputs, rank->watched[w]->unit, half, rank->span);
     TRY(tt_extrapolation_enter_middle(&master->extrapolation));

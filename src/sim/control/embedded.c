@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* One step, and its outputs against what the points before it foretold (Galtier 2015 "Coordinated Variable Step"): by
- * Euler's method or that of Adams and Bashforth where units give derivatives, else by a polynomial; of the order of the
- * coupling. Right after an event, with too few points, a step is doubled instead. */
+/* One step, whose outputs are compared with the prediction from earlier points (Galtier 2015 "Coordinated Variable
+ * Step"): by Euler's method or that of Adams and Bashforth if units provide derivatives, otherwise by a polynomial; of
+ * the order of the coupling. Right after an event, with too few points, a step is doubled instead. */
 #include <math.h>
 
 #include "sim/control/control.h"
 
-/* Predictions see how outputs bend, which is a bound of what the coupling makes wrong, and often a bad one: units compute their
- * own share of it rightly. So every now and then a step is doubled, which shows the error itself; what it is of the other goes
- * for the steps that follow. */
+/* Predictions measure how outputs bend, which bounds the error of the coupling, often poorly: units compute their own
+ * share of the bend correctly. So a step is doubled from time to time, which shows the error itself; its ratio to the
+ * prediction applies to the following steps. */
 enum { GAUGE_EVERY = 16 };
 static const double LEAST_GAUGE = 0.02, MOST_GAUGE = 50;
-/* ... as long as errors are what bounds the steps. */
+/* as long as errors limit the steps */
 static const double WORTH_IT = 0.15;
 
 static enum tutti_err calibrate_prediction(struct tt_sim *master, double target, unsigned degree,
@@ -34,8 +34,8 @@ static enum tutti_err calibrate_prediction(struct tt_sim *master, double target,
     return TUTTI_OK;
 }
 
-/* Doubling shows what the coupling makes wrong by the outputs alone. What a component hides of it (a dead band, a saturation, no output at
- * all) is as much as predictions say, times the least that is believed of them above. */
+/* Doubling shows the error of the coupling only by outputs. The hidden part of it (a dead band, a saturation, no output
+ * at all) is estimated from predictions, times the minimum ratio above. */
 enum tutti_err tt_embedded_count_prediction(struct tt_sim *master, struct tt_attempt *attempt, const double *now)
 {
     double *defect = master->compared.difference;

@@ -59,8 +59,8 @@ enum tutti_err tt_error_estimate_register(struct tt_error_estimate *foretold, st
                                    foretold->now.count * sizeof *foretold->items);
 }
 
-/* What a step from one point to the next, all equally far apart, has done wrong at most: 1/2 y'' h^2 for inputs that are held,
- * 5/12 y''' h^3 for lines, by differences (extrapolation.c, scale_of). */
+/* The maximum error of a step, with equidistant points: 1/2 y'' h^2 for held inputs, 5/12 y''' h^3 for lines, by
+ * differences (extrapolation.c, scale_of). */
 static double error_estimate_step_error(const struct tt_error_estimate *foretold,
                                         const struct tt_estimated_signal *signal, double now)
 {

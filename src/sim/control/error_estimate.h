@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* error_estimate.h - an estimate of the error of a run whose steps are of one size, so that no control judges them.
+/* error_estimate.h - an estimate of the error of a run with fixed steps, which no control judges.
  *
- * Each looked-at step compares the signals with what the points before it foretold, by the polynomial of the order of the coupling
- * (extrapolation.h): what is left is at most what the coupling does wrong in a step with inputs that move as these signals do, and needs
- * no step to be taken back. These parts are added up over the run, as those of accepted steps are (norm.h). It is a bound, often a wide
- * one: units compute their own motion rightly, and no step is doubled here that would show how much of it is theirs.
+ * In sampled steps the signals are compared with their prediction from earlier points, by the polynomial of the order
+ * of the coupling (extrapolation.h): the difference bounds the coupling's error in a step with inputs that move as
+ * these signals do, without any rollback. The differences are summed over the run, as those of accepted steps are
+ * (norm.h). The bound is often wide: units compute their own motion correctly, and no doubled step shows their share.
  *
- * The first thousand steps are looked at, later on a hundred of every two thousand; only own signals, and nothing depends on it but the
- * statistics and a warning. */
+ * The first thousand steps are sampled, later a hundred of every two thousand; only own signals; only statistics and a
+ * warning depend on it. */
 #ifndef TT_SIM_CONTROL_ERROR_ESTIMATE_H
 #define TT_SIM_CONTROL_ERROR_ESTIMATE_H
 
@@ -45,7 +45,7 @@ struct tt_error_estimate {
 TUTTI_CHECKED enum tutti_err tt_error_estimate_open(struct tt_error_estimate *foretold, struct tt_sim *master);
 TUTTI_CHECKED enum tutti_err tt_error_estimate_register(struct tt_error_estimate *foretold,
                                                         struct tt_rollback_list *remembered);
-/* At an accepted point: is it to be looked at? */
+/* Returns true if the accepted point is to be sampled. */
 static inline bool tt_error_estimate_is_due(struct tt_error_estimate *foretold)
 {
     return foretold->now.count > 0 && (foretold->now.pause == 0 || --foretold->now.pause == 0);

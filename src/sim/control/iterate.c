@@ -26,9 +26,9 @@ const struct tt_control tt_control_converge = {.name = "converge",
                                                .attempt = tt_control_attempt_step,
                                                .judge = converge_judge_step};
 
-/* Steps by how far the iteration leads away from its first result (Awais 2015 section 5.5.2, eq. 5.22): beyond the
- * tolerance for that, --divergence, the next step is smaller by some percent, else larger. A step is repeated only if the
- * iteration fails. */
+/* Controls steps by the distance between the iteration's result and its first iterate (Awais 2015 section 5.5.2, eq.
+ * 5.22): beyond its tolerance, --divergence, the next step is smaller by some percent, otherwise larger. A step is
+ * retried only if the iteration fails. */
 
 static const double SMALLER = 0.8, LARGER = 1.1, DIVERGE_REDUCE = 0.2;
 

@@ -10,15 +10,15 @@
 
 /* The part of a run's tolerance that each of the first steps may take. */
 static const double BEGINNING = 0.002;
-/* ... and any step, so that nothing is asked for that is lost in rounding. */
+/* and per step, so that no accuracy is requested that rounding prevents */
 static const double LEAST_PART = 1e-5;
-/* ... and the part of it that an output which gathers no errors may be off by. */
+/* and the part of it permitted for an output that does not accumulate errors */
 static const double DIRECT = 0.1;
 /* In the first steps, with inputs held, it follows them late; right at the start ranges are still small. */
 static const double DIRECT_BEGINNING = 1, DIRECT_START = 10;
 /* A signal is measured by this part of the largest one at least: what is smaller beside that may be noise of solvers. */
 static const double LEAST_SIZE = 1e-4;
-/* What is smaller than this is 0 in any unit. */
+/* Values below this count as 0 in any unit of measure. */
 static const double NOTHING = 1e-100;
 
 static enum tutti_err describe_norm_outputs(struct tt_norm *norm)
@@ -54,7 +54,7 @@ enum tutti_err tt_norm_open(struct tt_norm *norm, const struct tt_outputs *outpu
     return norm->per_time ? tt_norm_open_scale(&norm->scale, outputs) : TUTTI_OK;
 }
 
-/* Is the value of an output known to this rank? */
+/* Returns true if this rank has the value of an output. */
 static bool norm_is_known(const struct tt_norm *norm, uint32_t i)
 {
     const struct tt_rank *rank = norm->outputs->rank;
@@ -116,7 +116,6 @@ double tt_norm_step_share(const struct tt_norm *norm, double h)
     return norm->calibration * fmax(h / norm->outputs->rank->span, least);
 }
 
-/* One unit's share. */
 struct norm_weighing {
     enum tt_weighed what;
     uint32_t driver;
@@ -140,7 +139,7 @@ static double norm_weigh(const struct tt_norm *norm, uint32_t i, const double *d
     if (norm->per_time)
         size = known = tt_norm_output_scale(&norm->scale, i, now[i], now[i] - norm->before[i], weighing->h);
 
-    /* Less than the last bits of a Float32 is no difference. */
+    /* Differences below the last bits of a Float32 are ignored. */
     const struct tt_wires *wires = &norm->outputs->rank->wires;
     bool narrow = i < wires->real_count && wires->reals[i].narrow;
     double rtol = narrow ? fmax(norm->rtol, 2 * (double)FLT_EPSILON) : norm->rtol;
@@ -156,7 +155,6 @@ static double norm_weigh(const struct tt_norm *norm, uint32_t i, const double *d
     return e * e;
 }
 
-/* The sum over one unit's outputs. */
 static double norm_add_unit(const struct tt_norm *norm, uint32_t component, const double *difference, const double *now,
                             struct norm_weighing *weighing)
 {
@@ -299,7 +297,7 @@ static bool output_is_direct(const struct tt_description *desc, uint32_t variabl
     return false;
 }
 
-/* Is there a continuous output that follows no input? */
+/* Returns true if a continuous output does not depend on inputs directly. */
 static bool outputs_show_states(const struct tt_description *desc)
 {
     for (uint32_t i = 0; i < desc->outputs.count; i++) {

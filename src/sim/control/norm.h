@@ -18,21 +18,21 @@
  * grow. Everything is kept of own units only. */
 
 struct tt_scale {
-    const struct tt_outputs *outputs; /* whose it is; borrowed */
+    const struct tt_outputs *outputs; /* the outputs it belongs to; borrowed */
     double *low, *high;               /* of outputs at accepted points; infinite before the first */
     double *step;                     /* errors of the attempt that is being judged */
-    double *sum;                      /* ... of all accepted steps; of direct ones the largest */
+    double *sum;                      /* sums over all accepted steps; for direct outputs the maximum */
     bool
         *direct; /* it follows inputs directly, and so errs as these do at one point, but does not gather errors; others
                            of its unit's outputs show those that its states gather */
 };
 
 TUTTI_CHECKED enum tutti_err tt_norm_open_scale(struct tt_scale *scale, const struct tt_outputs *outputs);
-/* What accepted steps have left there; nothing if it was not opened. */
+/* Registers the memory of accepted steps; nothing if it was not opened. */
 TUTTI_CHECKED enum tutti_err tt_norm_register_scale(struct tt_scale *scale, struct tt_rollback_list *remembered);
 /* Outputs at an accepted point. */
 void tt_norm_update_scale(struct tt_scale *scale, const double *values);
-/* Is it so early that ranges are small yet? */
+/* Returns true while ranges are still too small to be meaningful. */
 bool tt_norm_scale_is_early(const struct tt_scale *scale);
 /* That of one output, if a step of size h led to `now`, which it moved it by `move`. */
 double tt_norm_output_scale(const struct tt_scale *scale, uint32_t output, double now, double move, double h);
@@ -48,14 +48,14 @@ enum tt_weighed {
 
 struct tt_norm {
     const struct tt_outputs *outputs;             /* these two are borrowed */
-    const struct tt_extrapolation *extrapolation; /* tells how long ago signals began, or jumped */
+    const struct tt_extrapolation *extrapolation; /* has the time since signals began, or jumped */
     double rtol, atol;                            /* of error control and iteration */
-    bool by_size;    /* no --atol is given: that of signals without a declared nominal value follows their size */
-    bool knows_all;  /* every rank has the values of all reals (wires.reals) */
-    bool *declared;  /* per output: its FMU declares a nominal value */
-    double *nominal; /* ... its nominal value, */
-    double *seen;    /* ... and its largest size at accepted points; with knows_all of all reals, else of own ones */
-    double largest;  /* of all of them, on all ranks; 0: nothing is known yet */
+    bool by_size;        /* no --atol is given: that of signals without a declared nominal value follows their size */
+    bool knows_all;      /* every rank has the values of all reals (wires.reals) */
+    bool *declared;      /* per output: its FMU declares a nominal value */
+    double *nominal;     /* its nominal value */
+    double *seen;        /* its largest size at accepted points; with knows_all of all reals, otherwise of own ones */
+    double largest;      /* of all of them, on all ranks; 0: nothing is known yet */
     unsigned long begun; /* macro steps */
     bool
         per_time; /* errors are bounded per unit of time, on the scale that signals have in this run, as long as that can be
@@ -78,7 +78,7 @@ TUTTI_CHECKED enum tutti_err tt_norm_begin_step(struct tt_norm *norm);
  * a ten-thousandth of the largest one. */
 double tt_norm_absolute_tolerance(const struct tt_norm *norm, uint32_t output, double size);
 
-/* What counts for the steps that follow. */
+/* Registers the state that later steps depend on. */
 TUTTI_CHECKED enum tutti_err tt_norm_register(struct tt_norm *norm, struct tt_rollback_list *remembered);
 
 /* Where all inputs move in a step: makes the error of the run proportional to rtol (an aim of Soederlind 2006; the exponent was measured). Else runs at loose
@@ -90,9 +90,9 @@ void tt_norm_calibrate(struct tt_norm *norm);
  * have to be short because little is known, a fixed part; as long as the errors of these points are seen in predictions. */
 double tt_norm_step_share(const struct tt_norm *norm, double h);
 
-/* The weighted norm of a difference of outputs after a step of size h, and the output with the largest share (TUTTI_NONE:
- * none): its root mean square (Nicolai 2019 eq. 5, with the mean inside of the root); or, per unit of time, the largest
- * one. `now` says how large outputs are. The same bits wherever units are. Collective. */
+/* Computes the weighted norm of a difference of outputs after a step of size h, and the output with the largest share
+ * (TUTTI_NONE: none): the root mean square (Nicolai 2019 eq. 5, with the mean inside the root); or, per unit of time,
+ * the maximum. `now` has the present sizes of outputs. Equal bits for any placement of units. Collective. */
 TUTTI_CHECKED enum tutti_err tt_norm_compute(const struct tt_norm *norm, const double *difference, const double *now,
                                              double h, enum tt_weighed weighed, double *value, uint32_t *driver);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps by quantisation (Awais 2015 eq. 4.5): the next one ends when the first output would have moved by a quantum, if all
- * went on as they did in the last step: h = q |t_n - t_{n-1}| / |v_n - v_{n-1}|. Nothing is taken back. */
+/* Steps by quantisation (Awais 2015 eq. 4.5): the next step ends when the first output would have moved by a quantum at
+ * the rate of the last step: h = q |t_n - t_{n-1}| / |v_n - v_{n-1}|. Nothing is rolled back. */
 #include "sim/control/quantum.h"
 
 #include <math.h>
@@ -63,7 +63,7 @@ static double output_nominal(const struct tt_outputs *outputs, uint32_t output)
     return output < read ? outputs->rank->wires.reals[output].nominal : outputs->unread[output - read].nominal;
 }
 
-/* Does output number i move between events? */
+/* Returns true if output number i moves between events. */
 static bool output_is_continuous(const struct tt_outputs *outputs, uint32_t i)
 {
     const struct tt_wires *wires = &outputs->rank->wires;

@@ -6,7 +6,7 @@
 
 /* How far each output may move before that counts: --quantum Q for all, in nominal values, and --quantum UNIT.VAR=Q. */
 
-/* Is there any? */
+/* Returns true if the options set a quantum. */
 bool tt_quantum_is_requested(const struct tutti_run_options *options);
 /* One per output; INFINITY: it may move as it likes. Memory is the rank's. ARGUMENT if an option names none of the outputs, or has no number
  * above 0. */

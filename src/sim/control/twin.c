@@ -17,7 +17,7 @@ struct tt_twin {
     struct tt_unit_counts *from;  /* per own unit: counts before a step */
 };
 
-/* What couplings count for the run. */
+/* The counts of couplings for the run. */
 enum { COUNTED = 4 };
 
 static void list_twin_counts(struct tutti_run_stats *stats, unsigned long *counted[COUNTED])
@@ -39,7 +39,7 @@ static enum tutti_err twin_reject_unit(const struct tt_unit *unit, const char *w
         unit->name, unit->fmu->path, why, instead);
 }
 
-/* "--solver bdf, radau5": those whose memory can be packed. */
+/* "--solver bdf, radau5": solvers whose memory can be packed. */
 static void name_packable_solvers(char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "use --solver");
@@ -151,7 +151,7 @@ void tt_twin_stop(struct tt_twin *twin)
         return;
     tt_fail_save(&failure, TUTTI_ERR_STOPPED); /* whatever it is */
     tt_bytes_reset(&twin->parcel);
-    if (twin_send(twin) != TUTTI_OK) /* of a run that is stopped the other team hears anyway */
+    if (twin_send(twin) != TUTTI_OK) /* a stopped run also stops the second team */
         (void)tt_fail_restore(&failure);
 }
 

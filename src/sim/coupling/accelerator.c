@@ -12,7 +12,7 @@ void dgels_(const char *transposed, const int *rows, const int *columns, const i
 
 enum { ROOM = TUTTI_ANDERSON_DEPTH + 1, WORK = 64 * ROOM };
 
-/* Aitken's factor stays between these: beyond them the two residuals are no guide. */
+/* Aitken's factor is limited to this range, because outside it the two residuals are not informative. */
 static const double LEAST_FACTOR = 0.1, MOST_FACTOR = 2;
 /* Of a column, beside those before it, relative to its size. */
 static const double LEAST_NEWS = 1e-8;
@@ -79,8 +79,8 @@ static void aitken_update(struct tt_accelerator *a, double *guess, const double 
         guess[i] += a->factor * now[i];
 }
 
-/* gamma into `right`: the best combination of the newest `columns` differences of residuals. How many of these can be told
- * apart: where it is less, there is no gamma. */
+/* Computes gamma into `right`: the best combination of the newest `columns` differences of residuals. Returns how many
+ * of these are linearly independent: if fewer, gamma is undefined. */
 static int accelerator_combine(struct tt_accelerator *a, int columns, const double *weights)
 {
     int rows = (int)a->count, one = 1, info = 0, work_size = WORK;

@@ -11,15 +11,15 @@
 
 struct tt_consistency {
     struct tt_rank *rank; /* borrowed */
-    /* What is computed, one after the other: nodes of the run's structure, which the signals are laid out by. */
+    /* The sequence of computations: nodes of the run's structure, by which signals are laid out. */
     struct tt_eval_action *actions;
     uint32_t action_count;
     uint32_t *nodes;
     bool *takes_part;   /* per component */
     bool enters_events; /* some unit of any rank has to enter event mode */
     struct tt_init_exchange spread;
-    struct tt_failure failure; /* of the last solution ... */
-    uint32_t failed;           /* ... of a loop with this component */
+    struct tt_failure failure; /* of the last solution */
+    uint32_t failed;           /* of a loop with this component */
     struct tt_arena arena;
 };
 
@@ -96,7 +96,7 @@ static enum tutti_err consistency_reject_unit(const struct tt_unit *unit)
                    unit->name, unit->fmu->path, me ? "--interface me, " : "an export for Model Exchange, ");
 }
 
-/* Does one of its continuous outputs follow an input? */
+/* Returns true if one of its continuous outputs depends on an input directly. */
 static bool consistency_follows_inputs(const struct tt_structure *running, uint32_t component)
 {
     for (uint32_t n = running->component_first[component]; n < running->component_first[component + 1]; n++)
@@ -187,7 +187,7 @@ static enum tutti_err consistency_leave(struct tt_consistency *c, struct tt_outc
 
 /* ---- solving ---- */
 
-/* A loop that has no solution is noted: other ranks go on, and so does this one, up to where all agree on it. */
+/* A loop without a solution is recorded: all ranks continue to the point where they agree on it. */
 static enum tutti_err consistency_solve_loop(struct tt_consistency *c, const uint32_t *nodes, uint32_t count,
                                              const struct tt_loop_in_run *run)
 {
@@ -295,5 +295,6 @@ enum tutti_err tt_consistency_solve(struct tt_consistency *c, double t, const do
 
 enum tutti_err tt_consistency_explain(const struct tt_consistency *c)
 {
-    return c->failure.err ? tt_fail_restore(&c->failure) : tt_fabric_fail_stopped(); /* the rank that failed tells */
+    /* the failed rank has the message */
+    return c->failure.err ? tt_fail_restore(&c->failure) : tt_fabric_fail_stopped();
 }

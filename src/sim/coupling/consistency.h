@@ -13,22 +13,22 @@
 
 struct tt_consistency;
 
-/* `running`: dependencies of the running phase. UNSUPPORTED, naming the unit, where one in an algebraic loop cannot be read again;
- * others that cannot are left as they are. Close also after a failure. What it is given is borrowed. */
+/* Opens it. `running`: dependencies of the running phase. UNSUPPORTED, naming the unit, if one in an algebraic loop
+ * cannot be read again; such units outside loops are ignored. Close also after a failure. Borrows its arguments. */
 TUTTI_CHECKED enum tutti_err tt_consistency_open(struct tt_consistency **out, struct tt_rank *rank,
                                                  const struct tt_structure *running);
 void tt_consistency_close(struct tt_consistency *consistent); /* NULL is fine */
 
-/* Does a unit, of any rank, enter event mode for it? */
+/* Returns true if a unit of any rank enters event mode for it. */
 bool tt_consistency_enters_event_mode(const struct tt_consistency *consistent);
 /* Collective. *possible is false where an event of a unit that has to enter event mode waits to be crossed. */
 TUTTI_CHECKED enum tutti_err tt_consistency_is_possible(struct tt_consistency *consistent, bool *possible);
 
-/* Collective: where all units are at the end of a step from `t`, their outputs become those that belong to what the connections
- * bring, in the units and in the signals. `sizes`: tt_loop_in_run. `moves`: the step ended smoothly, and inputs of Model Exchange units
- * keep the slopes that they had in it. *solved is false, on all ranks, where that was not found: the
- * step is refused in the outcome of the ranks that found it out, and tt_consistency_explain tells why. A unit that ends the run in
- * its event mode is noted in the outcome of its rank. */
+/* Collective: when all units are at the end of a step from `t`, computes consistent outputs for the connected inputs,
+ * in the units and in the signals. `sizes`: tt_loop_in_run. `moves`: the step ended smoothly, and inputs of Model
+ * Exchange units keep the slopes that they had in it. *solved is false, on all ranks, if no solution was found: the
+ * step is rejected in the outcome of the ranks that detected it, and tt_consistency_explain gives the reason. A unit
+ * that ends the run in its event mode is recorded in the outcome of its rank. */
 TUTTI_CHECKED enum tutti_err tt_consistency_solve(struct tt_consistency *consistent, double t, const double *sizes,
                                                   bool moves, struct tt_outcome *outcome, bool *solved);
 

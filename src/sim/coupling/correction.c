@@ -12,17 +12,15 @@
 
 enum { MOST_STEPS = 20 }; /* that a D found by trying is used for */
 
-/* Of the D of a unit. */
 struct matrix_age {
     unsigned steps; /* since it was measured */
     double drift;   /* its relative change per step, as far as is known */
     bool known;
 };
 
-/* What is known at a point. */
 struct correction_moment {
     double at;
-    bool goes_on;   /* inputs go on from `ends` */
+    bool goes_on;   /* inputs continue from `ends` */
     double *ends;   /* per place in wires.gathered: where the input is */
     double *d;      /* per entry of D */
     double *inputs; /* per column of D: those that the outputs in the signals belong to */
@@ -38,7 +36,7 @@ struct tt_correction {
     const struct tt_norm *norm;
     struct tt_correction_choice choice;
     struct tt_consistency *consistent; /* NULL: outputs are corrected linearly */
-    bool refused;                      /* the last step: there was no solution */
+    bool refused;                      /* the last step had no solution */
     struct tt_feedthrough_matrix sensitivity;
     struct correction_moment accepted, tried; /* C1 */
     struct tt_feedthrough_loop feedback;
@@ -115,7 +113,8 @@ static enum tutti_err correction_check_members(const struct tt_rank *rank, const
 
 /* ---- D ---- */
 
-/* How much two columns of D differ, relative to the larger one. Less than differences can tell is nothing. */
+/* Returns the difference of two columns of D, relative to the larger one. Differences below the accuracy of finite
+ * differences count as 0. */
 static double correction_column_change(const double *d, const double *before, uint32_t first, uint32_t end)
 {
     const double noise = 1e-6;
@@ -144,9 +143,9 @@ static void correction_store_matrix(struct tt_correction *c, uint32_t u)
     *age = (struct matrix_age){.known = true, .drift = compares ? change / age->steps : 1};
 }
 
-/* Is it time to measure a D that has to be tried? It is expected to be wrong by drift * steps of itself, and makes
- * corrections of the tolerance's `size` wrong by as much: a hundredth of the tolerance is allowed, and of D itself, so that
- * the correction goes on doing its work. */
+/* Returns true if D must be measured again by trial steps. Its expected relative error is drift * steps, and
+ * corrections of `size` tolerances have that error: a hundredth of the tolerance is permitted, and of D itself, so that
+ * the correction remains effective. */
 static bool correction_is_due(const struct correction_moment *moment, const struct matrix_age *age)
 {
     return !age->known || age->steps >= MOST_STEPS || age->drift * age->steps * fmax(moment->size, 1) > 0.01;
@@ -194,7 +193,7 @@ static enum tutti_err correction_measure(struct tt_correction *c, bool all)
     return tt_rank_reduce(rank, TUTTI_REDUCE_MAX, c->tried.d, s->entry_count);
 }
 
-/* What the connections bring to an input from the present signals. */
+/* Returns the value that the connections give an input from the present signals. */
 static enum tutti_err connected_input_value(const struct tt_rank *rank, const struct tt_feedthrough_column *column,
                                             double *value)
 {
@@ -273,7 +272,6 @@ static void warn_correction_limit(struct tt_correction *c, uint32_t real)
     c->limited = true;
 }
 
-/* How large outputs are. */
 static void update_output_scale(struct tt_correction *c)
 {
     const struct tt_wires *wires = &c->rank->wires;
@@ -285,8 +283,8 @@ static void update_output_scale(struct tt_correction *c)
     }
 }
 
-/* A linear correction of something that is not linear may lead anywhere. One that leads a hundred times as far as the output
- * ever was is shortened to that, all of it: the next steps go on from there. */
+/* A linear correction of a nonlinear system may be arbitrarily wrong. A correction a hundred times as large as the
+ * output's range is shortened to that, as a whole: the next steps continue from there. */
 static void correction_limit(struct tt_correction *c, double *correction)
 {
     struct tt_rank *rank = c->rank;
@@ -309,8 +307,7 @@ static void correction_limit(struct tt_correction *c, double *correction)
     warn_correction_limit(c, worst);
 }
 
-/* From outputs that belong to moment.inputs to those that belong to what the connections bring. Values that are no numbers
- * stay as they are. */
+/* Computes consistent outputs for the connected inputs from the outputs for moment.inputs. NaN and infinity are kept. */
 static enum tutti_err correction_correct_outputs(struct tt_correction *c)
 {
     struct tt_rank *rank = c->rank;
@@ -393,8 +390,8 @@ static void compute_polynomial_rates(struct tt_correction *c, unsigned order, do
         rates[i] = isfinite(rates[i]) ? rates[i] : laid[i];
 }
 
-/* Derivatives (order 1, 2) of all reals that units give at the point reached, NAN where they do not: corrected likewise (Alg. 6
- * lines 14, 16), with those that the history has for the others. */
+/* Corrects derivatives (order 1, 2) of all reals at the point reached (Alg. 6 lines 14, 16); NAN where units provide
+ * none, which are taken from the history. */
 static enum tutti_err correction_correct_rates(void *context, unsigned order, double *rates)
 {
     struct tt_correction *c = context;
@@ -447,7 +444,7 @@ static void smooth_moved_input(struct tt_wires *wires, struct correction_moment 
 
 /* ---- from step to step ---- */
 
-/* What was tried is what is known at rank->t if it ended there: it was accepted, or is the first of two half steps. */
+/* A tried step ends at rank->t: it was accepted, or is the first of two half steps. */
 static void begin_moment_here(struct tt_correction *c)
 {
     struct tt_rank *rank = c->rank;
@@ -568,7 +565,7 @@ static enum tutti_err register_moment(const struct tt_correction *c, struct corr
     return TUTTI_OK;
 }
 
-/* Both moments: where steps are never taken back, no call says that they are accepted. */
+/* Registers both moments: if steps are never rolled back, no call reports their acceptance. */
 enum tutti_err tt_correction_register(struct tt_correction *c, struct tt_rollback_list *remembered)
 {
     if (!c)
@@ -583,11 +580,12 @@ enum tutti_err tt_correction_register(struct tt_correction *c, struct tt_rollbac
 
 /* ---- beginning and end ---- */
 
-/* Inputs that cannot move are held where that is best for states: outputs are corrected. In a step of two halves the second one keeps
- * the end of its inputs: what no connection reads (accelerations, forces) is not corrected, and belongs to the end of the step, too.
+/* Inputs that cannot move are held where that is best for states: outputs are corrected. In a step of two halves the
+ * second one keeps the end of its inputs: outputs without connections (accelerations, forces) are not corrected, and
+ * belong to the end of the step, too.
  *
- * At the first point all is consistent; D is found there, so that the first step has one whatever happens in it, and the
- * derivatives that units gave there are corrected, too. */
+ * At the first point all is consistent; D is found there, so that the first step has one whatever happens in it, and
+ * the derivatives that units gave there are corrected, too. */
 static enum tutti_err correction_begin(struct tt_correction *c)
 {
     struct tt_rank *rank = c->rank;

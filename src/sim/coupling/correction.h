@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* correction.h - correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (Andersson 2016 Alg. 5, 6, 7;
- * Alg. 4, where units can be read again: consistency.h).
+/* correction.h - correction of the outputs after a step of explicit Jacobi, and smoothing of its inputs (Andersson 2016
+ * Alg. 5, 6, 7; Alg. 4, where units can be read again: consistency.h).
  *
- * With feed-through, outputs at the end of a step still belong to inputs of its beginning, which makes explicit coupling
- * unstable where rho(DL) > 1. One step of Newton's method on y = g(x, c(y)) mends that (eq. 6.54, 6.64):
+ * With feed-through, outputs at the end of a step still belong to inputs of its beginning, which makes explicit
+ * coupling unstable where rho(DL) > 1. One step of Newton's method on y = g(x, c(y)) corrects that (eq. 6.54, 6.64):
  *     z = y - D u_est,  y' = z + D c(y')
- * with D = dg/du (feedthrough_matrix.h), c the connections, L = dc/dy, and u_est the inputs as they were at the end of the step.
- * What is solved is the same as a difference, which asks no offset of a conversion for its share:
+ * with D = dg/du (feedthrough_matrix.h), c the connections, L = dc/dy, and u_est the inputs as they were at the end of
+ * the step. The equation is solved in terms of differences, in which offsets of conversions cancel:
  *     (I - D L) (y' - y) = D (c(y) - u_est)
- * Smoothing lets inputs go on from where they are instead of jumping (eq. 6.71).
+ * Smoothing makes inputs continuous instead of jumping (eq. 6.71).
  *
  * Invariants:
- *  C1  What is known at an accepted point, and what a step that is tried makes of it, are kept apart: a step that is taken
- *      back leaves no trace, not in a bit. A middle of two half steps goes on from what the first one made.
+ *  C1  The state at an accepted point and that of a tried step are separate: a rejected step leaves no trace, to the
+ *      bit. The second of two half steps continues from the state of the first.
  *  C2  I - D L is factorised only when D has changed.
- *  C3  D of a unit with directional derivatives (or Model Exchange) is that of the end of the step. Where it has to be tried by
- *      short steps it is kept as long as it was found to change little: see is_due. */
+ *  C3  D of a unit with directional derivatives (or Model Exchange) is that of the end of the step. If it has to be
+ *      measured by short steps, it is kept as long as it changes little: see is_due. */
 #ifndef TT_SIM_COUPLING_CORRECTION_H
 #define TT_SIM_COUPLING_CORRECTION_H
 
@@ -33,22 +33,23 @@ enum tt_correction_how {
 #undef TUTTI_LISTED
 };
 
-/* What it took so far. */
+/* The cost so far. */
 struct tt_correction_counts {
     unsigned long factorizations; /* of I - D L */
     unsigned long measured;       /* D of a unit, by short steps */
 };
 
-/* What it is to do: correct or smooth at least. */
+/* The requested functions: correction, smoothing, or both. */
 struct tt_correction_choice {
     bool correct, smooth;
-    bool solve;     /* outputs are solved for where units can be read again; else corrected once */
-    bool goes_back; /* a step whose outputs cannot be solved for may be refused */
+    bool solve;     /* outputs are solved for where units can be read again; otherwise corrected once */
+    bool goes_back; /* a step without a solution for its outputs may be rejected */
 };
 
-/* With the units at the first point; `h` is the size of the first step. Smoothing needs extrapolation of order 1 or 2, whose derivatives are corrected, too. ARGUMENT where units have steps of
- * their own; UNSUPPORTED where D cannot be had, or a unit not be read again, naming it. Close also after a failure, while the units are alive. What it
- * is given is borrowed. */
+/* Opens it with the units at the first point; `h` is the size of the first step. Smoothing needs extrapolation of order
+ * 1 or 2, whose derivatives are corrected, too. ARGUMENT if units have separate steps; UNSUPPORTED, naming the unit, if
+ * D cannot be determined or a unit cannot be read again. Close also after a failure, while units exist. Borrows its
+ * arguments. */
 TUTTI_CHECKED enum tutti_err tt_correction_open(struct tt_correction **out, struct tt_coupled_inputs *staging,
                                                 struct tt_extrapolation *extrapolation, const struct tt_norm *norm,
                                                 const struct tt_correction_choice *choice, double h);
@@ -59,17 +60,17 @@ TUTTI_CHECKED enum tutti_err tt_correction_begin_step(struct tt_correction *corr
 /* After stepping and exchange: outputs in the signals are corrected, if all units came to the end of the step. Where they cannot be
  * solved for, the step is refused, or SOLVER. */
 TUTTI_CHECKED enum tutti_err tt_correction_end_step(struct tt_correction *correction, struct tt_outcome *outcome);
-/* Was the last step refused for that? */
+/* Returns true if the last step was rejected by the correction. */
 bool tt_correction_has_rejected(const struct tt_correction *correction);
-/* ... its error. */
+/* Returns the error of that rejection. */
 enum tutti_err tt_correction_explain(const struct tt_correction *correction);
 
-/* The step made last is accepted. NULL is fine, here and in what follows: there is no correction. */
+/* Accepts the last step. NULL is allowed, here and below: no correction. */
 void tt_correction_accept(struct tt_correction *correction);
-/* Signals have jumped where all units are: D is found anew, outputs are corrected, inputs jump. */
+/* Called when signals have jumped at the units' position: D is measured again, outputs are corrected, inputs jump. */
 TUTTI_CHECKED enum tutti_err tt_correction_restart(struct tt_correction *correction);
 
-/* What is known at an accepted point. */
+/* Registers the state at an accepted point. */
 TUTTI_CHECKED enum tutti_err tt_correction_register(struct tt_correction *correction,
                                                     struct tt_rollback_list *remembered);
 

@@ -15,31 +15,32 @@ struct tt_sim;
 
 struct tt_coupling {
     const char *name; /* "jacobi" */
-    /* What it does, for those who choose and prepare. */
-    bool iterates; /* takes units back inside a step, so that all of them must be able to; says whether it converged */
+    /* Properties for choosing and preparing it. */
+    bool iterates; /* rolls units back inside a step, so that all must support it; reports convergence */
     bool sweeps;   /* iterates by sweeps over all units of a cycle: takes --sweeps and --accelerate */
-    /* Keeps constraints (model/system/joint.h); if there are some, it takes units back inside a step. */
+    /* Satisfies constraints (model/system/joint.h); if there are any, it rolls units back inside a step. */
     bool constrains;
-    bool waves; /* steps units one after the other, in the order of model/plan/step_order.h */
+    bool waves; /* steps units sequentially, in the order of model/plan/step_order.h */
     /* It is Jacobi, or Gauss-Seidel if it waves, and nothing else: where nothing lies between steps, the lane (sim/fast.h)
      * makes them without calling `step`. False for every other kind. */
     bool by_lane;
-    /* It has all Model Exchange units in one solver, on every rank: they stand at one point at any time. Where there are no others, an
-     * event ends a step for all where it is, and nothing has to be taken back for that. */
+    /* All Model Exchange units share one solver, on every rank: they are always at one point. Without other units, an
+     * event ends a step for all where it is, without any rollback. */
     bool joins;
-    /* Units have times of their own inside of a macro step, which is a window only: steps end there for none but those that are due, inputs
-     * are held between messages, each crosses its own events, and --control is about the steps of each. */
+    /* Units have separate times inside a macro step, which is only a window: it ends steps only of units that are due,
+     * inputs are held between messages, each unit crosses its events alone, and --control concerns the steps of each
+     * unit. */
     bool federates;
     bool takes_correction;   /* its outputs can be corrected (correction.h) */
-    bool takes_smoothing;    /* ... and its inputs smoothed */
+    bool takes_smoothing;    /* and its inputs can be smoothed */
     bool may_defer_exchange; /* signals of a step may be sent once it is known to be good (Galtier 2015) */
-    size_t size;             /* of its own state: zeroed before open, not taken back with a step; 0: none */
-    /* Before the first step, with the units there. What of its state counts for the steps that follow one, it adds to
+    size_t size;             /* size of its state: zeroed before open, not rolled back; 0: none */
+    /* Called before the first step, with the units open. Adds the state that later steps depend on to
      * master->remembered: plain data (base/rollback_list.h). NULL: nothing to prepare. */
     enum tutti_err (*open)(struct tt_sim *master, void *self);
     void (*close)(struct tt_sim *master, void *self); /* also after a failed open; NULL: nothing to release */
-    /* From the rank's time to `target`: this rank's units that are due there, and exchange. Afterwards every present unit's
-     * outputs at `target` are in the signals, unless `outcome`, which was begun, says otherwise. */
+    /* Steps this rank's units that are due from the rank's time to `target`, with exchange. Afterwards every present
+     * unit's outputs at `target` are in the signals, unless `outcome`, which was begun, reports otherwise. */
     enum tutti_err (*step)(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome);
     /* Its order in the step, if inputs are extrapolated with order `extrapolation`: the error of one step goes with the
      * power order + 1. */
@@ -51,7 +52,7 @@ struct tt_coupling {
 TUTTI_COUPLINGS(TUTTI_DECLARE_COUPLING)
 #undef TUTTI_DECLARE_COUPLING
 
-/* One after the other, from 0 on; NULL: there are no more. */
+/* Returns the couplings by number, from 0 on; NULL at the end. */
 const struct tt_coupling *tt_coupling_at(size_t number);
 /* By name; NULL for "auto". ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tt_coupling_find(const char *name, const struct tt_coupling **out);
@@ -61,7 +62,7 @@ TUTTI_CHECKED enum tutti_err tt_coupling_find(const char *name, const struct tt_
 /* From the rank's time to `target`, with slopes of the signals laid out; the outcome is the same on all ranks. Collective. */
 TUTTI_CHECKED enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_outcome *outcome);
 
-/* Back to the start of the macro step. What was done since is counted as rejected, or as auxiliary. */
+/* Rolls back to the start of the macro step. Do-steps since then count as rejected, or as auxiliary. */
 TUTTI_CHECKED enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected);
 
 /* Where the exchange was deferred (Galtier 2015): signals of a step that turned out to be good go to the ranks that read them.

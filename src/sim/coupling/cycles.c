@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* What a wire brings from one unit of a cycle to another: an unknown, if `real` is one, else a piece. */
+/* A value that a wire passes between units of a cycle: an unknown, if `real` is set, otherwise a piece. */
 struct cycle_link {
     uint32_t cycle, component, real;
     struct tt_cycle_piece piece;
@@ -31,7 +31,7 @@ static enum tutti_err cycles_add_link(struct cycles_builder *builder, const stru
     return TUTTI_OK;
 }
 
-/* Discrete inputs are set by their own rules: coupled_inputs.h. */
+/* Discrete inputs have separate rules: coupled_inputs.h. */
 static bool cycles_is_held(const struct tt_wires *wires, const struct tt_wire *wire)
 {
     const struct tt_unit_wires *unit = &wires->units[wire->connection->to.component];
@@ -85,7 +85,6 @@ static int compare_by_component(const void *a, const void *b)
     return left->unknown < right->unknown ? -1 : left->unknown > right->unknown;
 }
 
-/* From links of one cycle, sorted. */
 static enum tutti_err cycles_fill_cycle(struct tt_cycle *cycle, const struct cycle_link *links, size_t count,
                                         struct tt_arena *arena)
 {

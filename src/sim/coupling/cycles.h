@@ -12,8 +12,8 @@ struct tt_cycle_column {
     uint32_t component, unknown;
 };
 
-/* Values that cannot be unknowns of equations, in the signals, and go to inputs that are set in every step: discrete Reals, and what is
- * of another type. (What goes to discrete inputs is not listed.) */
+/* Values that cannot be unknowns of equations, in the signals, for inputs that are set in every step: discrete Reals,
+ * and other types. (Values for discrete inputs are not listed.) */
 struct tt_cycle_piece {
     size_t offset, size;
 };
@@ -39,8 +39,8 @@ struct tt_cycles {
 /* `running` is of the running phase; the rank's wires are laid out. The same on all ranks. */
 TUTTI_CHECKED enum tutti_err tt_cycles_init(struct tt_cycles *cycles, const struct tt_rank *rank,
                                             const struct tt_structure *running);
-/* What columns are, one cycle after the other, and rows: the unknowns of each unit, from row_first[component] on. For inputs that move
- * on lines. In memory of `cycles`. */
+/* Describes the columns, cycle by cycle, and the rows: the unknowns of each unit, from row_first[component] on. For
+ * inputs that move on lines. The memory belongs to `cycles`. */
 TUTTI_CHECKED enum tutti_err tt_cycles_describe_columns(struct tt_cycles *cycles, const struct tt_rank *rank,
                                                         const uint32_t *row_first, struct tt_step_mapping *out);
 void tt_cycles_fini(struct tt_cycles *cycles); /* a zeroed one is fine */

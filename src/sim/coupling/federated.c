@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Units without a master (Awais 2015 section 4.2): every unit is a federate of an RTI, and has a time of its own. A macro step is a window: the
- * RTI grants time inside of it, in the order of times; a unit steps when it is granted its next point, and tells the others.
+/* Units without a master (Awais 2015 section 4.2): every unit is a federate of an RTI, with a separate time. A macro
+ * step is a window: the RTI grants time inside it, in the order of times; a unit steps when it is granted its next
+ * point, and sends messages.
  *
- * Fixed steps (Awais 2015 Fig. 4.9): a unit asks for the end of its step (TARA), steps, tells its outputs, asks for everything that others tell at
- * that time (TAR), and takes it as its inputs. Discrete events (Awais 2015 section 4.2.2, control quantum): it asks for the point where it will
- * have moved by a quantum, as fast as it moved last, or that it announced, or for the next message (NMRA); it steps there with the inputs that it has,
- * takes the news (after NMR, or, with event mode, at once and as an event), and tells its outputs if they have moved by a quantum.
+ * Fixed steps (Awais 2015 Fig. 4.9): a unit requests the end of its step (TARA), steps, sends its outputs, requests all
+ * messages of that time (TAR), and sets them as its inputs. Discrete events (Awais 2015 section 4.2.2, control
+ * quantum): it requests the point where it will have moved by a quantum at its last rate, or that it announced, or the
+ * next message (NMRA); it steps there with its present inputs, sets the new values (after NMR, or, with event mode, at
+ * once and as an event), and sends its outputs if they have moved by a quantum.
  *
  * Invariants:
- *  UF1 All ranks make the same calls of the RTI in the same order: what a unit decides, its rank alone knows, and all agree on.
- *  UF2 `told` is what units have told, at the time of the last grant. Inputs come from there. Between steps of the coupling, the signals are what
- *      units have; what they have to tell at the end of a window, they tell at the beginning of the next one, after its events.
- *  UF3 No request is beyond the window, so that at its end all federates have been granted that time, and nothing is pending.
- *  UF4 The federation can be made anew between two windows: nothing of it counts that is not in `told` and `plans`. */
+ *  UF1 All ranks make equal calls of the RTI in one order: a decision of a unit is made by its rank, and shared with
+ *      all.
+ *  UF2 `told` has the values that units have sent, at the time of the last grant. Inputs come from there. Between
+ *      steps of the coupling, the signals are the units' outputs; values due at the end of a window are sent at the
+ *      beginning of the next one, after its events.
+ *  UF3 No request is beyond the window, so that at its end all federates have been granted that time, and nothing is
+ *      pending.
+ *  UF4 The federation can be recreated between two windows: its relevant state is in `told` and `plans`. */
 #include "sim/coupling/federated.h"
 
 #include <math.h>
@@ -32,7 +37,8 @@
 
 enum { MOST_ROUNDS = 1000 };
 
-/* Moved by so much of a quantum, a unit tells: a prediction that falls a little short does not cost a further step. */
+/* A unit sends once it has moved by this part of a quantum: a prediction that falls slightly short costs no further
+ * step. */
 static const double ENOUGH = 0.9;
 
 /* Where a unit is, and goes. The same on all ranks. Plain data. */
@@ -49,21 +55,21 @@ struct federated_share {
 
 struct federated {
     struct tt_federates *federates;
-    double at;                      /* end of the last window; NAN: there was none */
-    double target;                  /* end of this one */
+    double at;                      /* end of the last window; NAN: none */
+    double target;                  /* end of this window */
     char *told, *before, *scratch;  /* laid out as the signals are */
     struct federated_share *shares; /* per component */
     struct federated_plan *plans;   /* per component */
     double *length;                 /* per component: of the step that was proposed last; known to its own rank */
     double *rates;                  /* per real: quanta per time in the last step */
     bool *discrete;                 /* per component: it asks for the next message, too */
-    bool *by_quantum;   /* per component: it tells what has moved by a quantum; else everything, after each step */
+    bool *by_quantum;   /* per component: it sends changes by a quantum; otherwise everything, after each step */
     bool *completes;    /* per component: its pending request is for everything at a time, TAR or NMR */
     bool *tells, *acts; /* per component, of one round */
     bool *over;         /* per component: its FMU has ended the run */
     double *votes;      /* two per component */
     struct tt_federate_grant *grants;
-    double last_told; /* when a unit told something last */
+    double last_told; /* time of a unit's last message */
     int rounds;       /* at the same time */
 };
 
@@ -125,7 +131,7 @@ static enum tutti_err federated_allocate(struct federated *f, struct tt_rank *ra
     return TUTTI_OK;
 }
 
-/* Which units have steps of their own by an option, or can make no others, keep these; all others follow what moves. */
+/* Units with separate steps by an option, or with fixed steps, keep these; all others follow the changes. */
 static void choose_unit_steps(struct federated *f, struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
@@ -136,7 +142,7 @@ static void choose_unit_steps(struct federated *f, struct tt_sim *master)
         f->plans[m].t = rank->t;
         f->plans[m].grid = member->now.grid;
         f->length[m] = master->memory.stepper.first / TUTTI_STEPPER_GROW;
-        if (f->discrete[m]) /* it is not there at every end of a window, and hits its events by itself */
+        if (f->discrete[m]) /* it is not at the end of every window, and reaches its events alone */
             member->has_grid = rank->has_grids = true;
     }
 }
@@ -174,7 +180,7 @@ static void close_federation(struct tt_sim *master, void *self)
     tt_federated_free_federates(f->federates);
 }
 
-/* Unit i hears unit j if a connection leads from j to i. */
+/* Unit i receives from unit j if a connection leads from j to i. */
 static enum tutti_err create_federation(struct federated *f, struct tt_rank *rank)
 {
     const struct tt_system *system = rank->job->system;
@@ -199,7 +205,7 @@ static enum tutti_err create_federation(struct federated *f, struct tt_rank *ran
     return err;
 }
 
-/* ---- what a unit has to tell, and when it will have more (own units) ---- */
+/* ---- messages of own units, and their next times ---- */
 
 static double output_has_moved(const struct federated *f, const struct tt_sim *master, uint32_t real)
 {
@@ -210,7 +216,7 @@ static double output_has_moved(const struct federated *f, const struct tt_sim *m
            master->quanta[real];
 }
 
-/* Has an output moved by a quantum since it was told, or has a discrete one changed? */
+/* Returns true if an output has moved by a quantum since it was sent, or a discrete one has changed. */
 static bool unit_has_changes(const struct federated *f, const struct tt_sim *master, uint32_t unit)
 {
     const struct tt_wires *wires = &master->rank->wires;
@@ -238,8 +244,8 @@ static void federated_measure_rates(struct federated *f, const struct tt_sim *ma
     }
 }
 
-/* Where the first output will have moved by a quantum since it was told (Awais 2015 eq. 4.5). A unit that no other reads goes at the
- * communication step. */
+/* Returns when the first output will have moved by a quantum since it was sent (Awais 2015 eq. 4.5). A unit that no
+ * other reads steps at the communication step. */
 static double federated_predict_next(struct federated *f, const struct tt_sim *master, uint32_t unit, double t)
 {
     const struct tt_rank *rank = master->rank;
@@ -256,12 +262,12 @@ static double federated_predict_next(struct federated *f, const struct tt_sim *m
 
 /* ---- deciding together ---- */
 
-/* Units that act have been told by their ranks what to tell, and where they go next; now all ranks know. */
+/* The ranks have decided what active units send and where they go next; this shares it with all ranks. */
 static enum tutti_err federated_exchange_requests(struct federated *f, struct tt_sim *master, double t)
 {
     struct tt_rank *rank = master->rank;
     uint32_t n = rank->member_count;
-    if (!master->quanta) /* all tell, and have their grids */
+    if (!master->quanta) /* all units send, on their grids */
         return TUTTI_OK;
     for (uint32_t i = 0; i < n; i++) {
         bool own = f->acts[i] && tt_rank_owns(rank, i);
@@ -278,7 +284,7 @@ static enum tutti_err federated_exchange_requests(struct federated *f, struct tt
     return TUTTI_OK;
 }
 
-/* What units that act have to tell. */
+/* Publishes the messages of active units. */
 static enum tutti_err federated_publish(struct federated *f, struct tt_sim *master, double t)
 {
     struct tt_rank *rank = master->rank;
@@ -309,7 +315,6 @@ static double is_same_point(const struct federated *f, const struct tt_rank *ran
     return next;
 }
 
-/* For its next point. */
 static enum tutti_err request_next_point(struct federated *f, const struct tt_rank *rank, uint32_t unit, double now)
 {
     enum tt_time_advance how = f->discrete[unit] ? TUTTI_ADVANCE_NMRA : TUTTI_ADVANCE_TARA;
@@ -317,7 +322,7 @@ static enum tutti_err request_next_point(struct federated *f, const struct tt_ra
     return tt_federated_request_advance(f->federates, unit, how, is_same_point(f, rank, f->plans[unit].next, now));
 }
 
-/* For everything that others tell at t. A unit with event mode, which may answer at the same time, takes it as it comes. */
+/* Requests all messages at t. A unit with event mode, which may answer at that time, handles each as it arrives. */
 static enum tutti_err request_zero_advance(struct federated *f, const struct tt_rank *rank, uint32_t unit, double t)
 {
     if (f->discrete[unit] && rank->units[unit]->has_events)
@@ -347,7 +352,7 @@ static enum tutti_err federated_step_unit(struct federated *f, struct tt_sim *ma
     return TUTTI_OK;
 }
 
-/* Takes what others have told as its inputs: as an event, if that is how it takes discrete ones. */
+/* Sets received values as inputs: as an event, if discrete inputs require it. */
 static enum tutti_err apply_received_inputs(struct federated *f, struct tt_sim *master, uint32_t unit)
 {
     struct tt_rank *rank = master->rank;
@@ -426,7 +431,7 @@ static enum tutti_err federated_advance(struct federated *f, struct tt_sim *mast
 
 /* ---- the window ---- */
 
-/* With inputs as they were told, which is what units with event mode have until they hear of something. */
+/* Resets inputs to the values last sent, which units with event mode keep until they receive a message. */
 static enum tutti_err federated_reset_inputs(struct federated *f, struct tt_rank *rank)
 {
     f->last_told = NAN;
@@ -457,7 +462,7 @@ static enum tutti_err federated_advance_early_units(struct federated *f, struct 
     return TUTTI_OK;
 }
 
-/* What units that are there have to tell, and all requests. */
+/* Publishes messages of units at the window's start, and makes all requests. */
 static enum tutti_err federated_begin_window(struct federated *f, struct tt_sim *master, double target,
                                              struct tt_outcome *outcome)
 {

@@ -8,15 +8,15 @@
 #include "base/fail.h"
 #include "hla/rti/federation.h"
 
-/* Units as federates of an RTI (hla/rti/rti.h) in the same process: who may go on, and who has heard something.
+/* Units as federates of an RTI (hla/rti/rti.h) in this process: time grants and notifications.
  *
- * Every rank has one, and makes the same calls, so that all know the same. Messages say that a unit has something new; the values themselves
- * go by the signals. Every federate regulates and is constrained, with a lookahead of 0. */
+ * Every rank has one, and makes equal calls, so that their states are equal. Messages only announce that a unit has new
+ * values; the values themselves are sent as signals. All federates regulate and are constrained, with lookahead 0. */
 
 struct tt_federates;
 
-/* `names` of `count` units; reads[i * count + j]: unit i hears unit j. `start` is time 0 of the federation, `now`
- * where the units are. */
+/* Creates it. `names` of `count` units; reads[i * count + j]: unit i receives from unit j. `start` is time 0 of the
+ * federation, `now` the units' time. */
 TUTTI_CHECKED enum tutti_err tt_federated_new_federates(struct tt_federates **out, uint32_t count,
                                                         const char *const *names, const bool *reads, double start,
                                                         double now);

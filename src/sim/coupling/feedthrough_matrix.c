@@ -7,7 +7,6 @@
 
 #include "sim/start/feedthrough.h"
 
-/* An entry while they are collected. */
 struct feedthrough_pair {
     uint32_t place, real;
     uint32_t input; /* node */
@@ -65,7 +64,8 @@ static bool input_is_moving(const struct feedthrough_builder *builder, uint32_t 
     return tt_type_is_float((enum tt_type)var->type) && var->variability == TUTTI_CONTINUOUS;
 }
 
-/* All elements of an output by all elements of an input, if both are continuous Float64: of floats, differences tell too little. */
+/* Adds all elements of an output by all of an input, if both are continuous Float64: for floats differences are
+ * inaccurate. */
 static enum tutti_err add_node_pairs(struct feedthrough_builder *builder, uint32_t output, uint32_t input)
 {
     const struct tt_wires *wires = &builder->rank->wires;
@@ -258,7 +258,7 @@ static enum tutti_err feedthrough_matrix_allocate(const struct feedthrough_build
 
 /* ---- rows: adjoint derivatives (FMI 3.0 Co-Simulation) ---- */
 
-/* Is it the first entry of its row, among those of the unit? */
+/* Returns true for the first entry of its row among those of the unit. */
 static bool entry_begins_row(const struct tt_feedthrough_matrix *s, const struct tt_feedthrough_unit *own,
                              uint32_t entry)
 {
@@ -274,7 +274,7 @@ static uint32_t feedthrough_matrix_column_end(const struct tt_feedthrough_matrix
     return s->columns[own->column_first + own->column_count].first;
 }
 
-/* Are there fewer rows than columns, one more for the comparison? */
+/* Returns true if there are fewer rows than columns, counting one more for the comparison. */
 static bool feedthrough_matrix_prefers_rows(const struct tt_feedthrough_matrix *s,
                                             const struct tt_feedthrough_unit *own)
 {
@@ -550,7 +550,7 @@ static enum tutti_err feedthrough_matrix_measure_columns(struct tt_feedthrough_m
     return TUTTI_OK;
 }
 
-/* Inputs are staged as they are now, and stand still: units may ask for them inside the step. */
+/* Inputs are gathered at their present values and held constant: units may request them inside the step. */
 static enum tutti_err measure_by_trial_steps(struct tt_feedthrough_matrix *s, struct tt_rank *rank,
                                              struct tt_feedthrough_unit *own, double h, double *values, bool *done)
 {

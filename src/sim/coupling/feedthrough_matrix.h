@@ -15,13 +15,13 @@
 /* A column of D: a connected Float64 input, or an element of one, that some output follows at once. */
 struct tt_feedthrough_column {
     uint32_t place;             /* in wires.gathered */
-    uint32_t unit;              /* whose input it is: tt_feedthrough_matrix.units */
+    uint32_t unit;              /* the unit of the input: tt_feedthrough_matrix.units */
     uint32_t reference;         /* of the variable */
     double size;                /* of its values where they count */
-    const struct tt_wire *wire; /* brings its value ... */
-    uint32_t element;           /* ... as this one of its values */
-    uint32_t source;            /* ... which is this real; TUTTI_NONE: of another type */
-    bool sums;                  /* ... and further wires add theirs */
+    const struct tt_wire *wire; /* the wire of its value */
+    uint32_t element;           /* the element on that wire */
+    uint32_t source;            /* the real it comes from; TUTTI_NONE: a different type */
+    bool sums;                  /* further wires add to it */
     uint32_t first;             /* of its entries */
 };
 
@@ -29,9 +29,9 @@ struct tt_feedthrough_unit {
     uint32_t component;
     struct tt_member *member; /* NULL: another rank's */
     bool directional;         /* else short steps are tried */
-    bool by_rows;             /* ... by adjoint derivatives, of which it takes fewer */
+    bool by_rows;             /* by adjoint derivatives, which need fewer evaluations */
     bool rows_tested;         /* they were compared with a directional derivative */
-    bool unknown;             /* ... or nothing is: its D cannot be had, and is taken for 0 */
+    bool unknown;             /* or impossible: its D is unknown, and assumed to be 0 */
     uint32_t column_first, column_count;
     struct tt_unit_saved *saved;
 };
@@ -49,19 +49,19 @@ struct tt_feedthrough_matrix {
     uint32_t entry_count;
     bool *moves;                                      /* per place in wires.gathered: inside a step */
     double *base, *moved;                             /* room for the outputs of a unit */
-    double *staged, *staged_slopes[TUTTI_MOST_ORDER]; /* ... its inputs, while others are tried */
+    double *staged, *staged_slopes[TUTTI_MOST_ORDER]; /* its inputs during trials */
     struct tt_arena arena;
 };
 
-/* What is wanted of it. */
+/* The scope of the request. */
 struct tt_feedthrough_scope {
     bool entries;  /* else only which inputs move */
-    bool may_miss; /* units whose values cannot be had, also in an algebraic loop */
+    bool may_miss; /* tolerates units without available values, also in an algebraic loop */
 };
 
-/* The pattern, from the dependencies that the running system's model structures tell. UNSUPPORTED, naming the unit, where there is
- * no way to the values of a unit in an algebraic loop. A zeroed one is
- * fine for fini, which units must still be alive for. */
+/* Builds the pattern from the dependencies in the model structures of the running phase. UNSUPPORTED, naming the unit,
+ * if the values of a unit in an algebraic loop are unavailable. fini accepts a zeroed matrix; call it while the units
+ * exist. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_init(struct tt_feedthrough_matrix *sensitivity, struct tt_rank *rank,
                                                         const struct tt_structure *running,
                                                         struct tt_feedthrough_scope scope);
@@ -103,9 +103,9 @@ TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_init_loop(struct tt_feedthrou
                                                              uint32_t reals);
 void tt_feedthrough_matrix_fini_loop(struct tt_feedthrough_loop *feedback);
 
-/* Solves (I - D L) x = right in place, with these values of D. A factorisation that fits, to the bit, is used again; where there
- * is none, `aside` says that one is made without giving up the other, which will be wanted again. *singular: there is no
- * solution, and `right` stays. What comes out depends on D and `right` only, not on what was factorised before. */
+/* Solves (I - D L) x = right in place, with these values of D. An identical factorisation is reused; otherwise with
+ * `aside` a second one is made without discarding the first, which will be needed again. *singular: there is no
+ * solution, and `right` is unchanged. Results depend on D and `right` only, not on earlier factorisations. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_solve_loop(struct tt_feedthrough_loop *feedback, const double *d,
                                                               bool aside, double *right, bool *singular);
 

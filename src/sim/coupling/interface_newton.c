@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Interface Newton (Awais 2015 section 5.3; Nicolai 2019 section 3.2): the macro step is repeated until what units see of each
- * other at its end is what they give there, x = Y(x), by Newton's method (KINSOL). Inputs move on a line between both ends of the
- * step, as with relax, so that the method is of order 2; or on a cubic (coupled_inputs.h), which makes it one of order 4.
+/* Interface Newton (Awais 2015 section 5.3; Nicolai 2019 section 3.2): the macro step is iterated until the inputs of
+ * units at its end equal the connected outputs there, x = Y(x), by Newton's method (KINSOL). Inputs move on a line
+ * between both ends of the step, as with relax, so that the method is of order 2; or on a cubic (coupled_inputs.h),
+ * which makes it one of order 4.
  *
- * Cycle by cycle (cycles.h): what lies in no cycle of connections steps once. The unknowns of a cycle are the continuous Float64
- * outputs that its units read of each other, and for cubics their derivatives there, times the step; the Jacobian is I - (dY/du) L of the step (step_jacobian.h). All ranks solve, with the
- * same numbers. Everything else that units of a cycle read of each other (Booleans, integers, discrete Reals, texts) is held while
- * Newton's method runs, at what it was after the last solution, which is repeated until that rests; or, where events are located by
- * changes of discrete outputs, at what it was at the start of the step.
+ * Cycle by cycle (cycles.h): units outside cycles of connections step once. The unknowns of a cycle are the continuous
+ * Float64 outputs that its units read of each other, and for cubics their derivatives there, times the step; the
+ * Jacobian is I - (dY/du) L of the step (step_jacobian.h). All ranks solve, with equal numbers. Everything else that
+ * units of a cycle read of each other (Booleans, integers, discrete Reals, texts) is held while Newton's method runs,
+ * at its value after the last solution, which is repeated until these values converge; or, if events are located by
+ * changes of discrete outputs, at its value at the start of the step.
  *
- * With --reevaluate last (Awais 2015 section 5.3, semi-implicit) the first sweep makes the whole step, with the guess; later ones, and
- * tries, repeat the last own step of each unit's solver. There inputs move on a line from where the guess had them to the unknowns. */
+ * With --reevaluate last (Awais 2015 section 5.3, semi-implicit) the first sweep makes the whole step, with the guess;
+ * later sweeps and trials repeat the last step of each unit's solver, in which inputs move on a line from the guess to
+ * the unknowns. */
 #include "sim/coupling/interface_newton.h"
 
 #include <float.h>
@@ -28,8 +31,8 @@ enum { MOST_NAMED = 3 };
 
 /* Of differences for GMRES: beyond what solvers of units leave of errors. */
 static const double DISTANCE = 1e-5, DISTANCE_OF_FLOATS = 1e-3;
-/* A solution that lies further from the guess than this many times the residual there is one of a singular system: derivatives are
- * not known that well, and a residual of the tolerance would say nothing. */
+/* A solution that is further from the guess than this many times the residual there indicates a singular system:
+ * derivatives are not that accurate, and a residual of the tolerance would be meaningless. */
 static const double SINGULAR = 1e5;
 /* A step that fails is tried again by halves, down to this part of a usual one. */
 static const double LEAST_STEP = 1e-3;
@@ -38,7 +41,7 @@ static const double LARGEST_WEIGHT = 0.01;
 
 /* ---- opening ---- */
 
-/* Is an unknown a Float32? */
+/* Returns true if an unknown is a Float32. */
 static bool cycle_has_float32(const struct tt_newton_cycle *ring)
 {
     const struct tt_real_signal *reals = ring->interface->master->rank->wires.reals;
@@ -230,7 +233,7 @@ static double newton_tolerance(const struct tt_newton_cycle *ring)
     return cycle_has_float32(ring) ? fmax(tolerance, 2 * (double)FLT_EPSILON) : tolerance;
 }
 
-/* What is discrete goes to those of the cycle that read it; *other: it is another than in the last solution. */
+/* Transfers discrete values to their readers in the cycle; *other: a value differs from that of the last solution. */
 static enum tutti_err transfer_discrete(struct tt_newton_cycle *ring, bool *other)
 {
     struct tt_interface_newton *self = ring->interface;
@@ -259,7 +262,7 @@ static enum tutti_err transfer_discrete(struct tt_newton_cycle *ring, bool *othe
 
 /* ---- failure ---- */
 
-/* The unknown with the largest residual that is not named yet; ring->n: there is none. */
+/* Returns the unknown with the largest residual that is not yet listed; ring->n if there is none. */
 static uint32_t newton_find_worst(const struct tt_newton_cycle *ring, const bool *named)
 {
     uint32_t worst = ring->n;
@@ -289,7 +292,7 @@ static uint32_t find_unknown_reader(const struct tt_newton_cycle *ring, uint32_t
     return ring->cycle->columns[c].component;
 }
 
-/* "'a.y' goes to 'b' as 1.5 and comes back as 1.25, ..." */
+/* Formats "'a.y' goes to 'b' as 1.5 and comes back as 1.25, ..." */
 static void format_residuals(const struct tt_newton_cycle *ring, struct tt_text *text)
 {
     const struct tt_system *system = ring->interface->master->rank->job->system;
@@ -332,7 +335,7 @@ static enum tutti_err newton_fail_final(const struct tt_newton_cycle *ring, doub
     return err;
 }
 
-/* A shorter step has a Jacobian that is nearer to I, unless there is an algebraic loop: so halves are tried first. */
+/* A shorter step has a Jacobian that is closer to I, unless there is an algebraic loop: so halves are tried first. */
 static enum tutti_err newton_fail_solution(struct tt_newton_cycle *ring, const struct tt_newton_counts *counts)
 {
     struct tt_interface_newton *self = ring->interface;
@@ -365,7 +368,7 @@ static double find_amplification(const struct tt_newton_cycle *ring)
     return far > 0 ? far / residual : 0;
 }
 
-/* KINSOL has found something: is it a solution? */
+/* Verifies the solution that KINSOL has found. */
 static enum tutti_err verify_solution(struct tt_newton_cycle *ring, struct tt_newton_counts *counts)
 {
     double amplification = find_amplification(ring);
@@ -405,7 +408,7 @@ static enum tutti_err newton_solve_reals(struct tt_newton_cycle *ring)
     return err == TUTTI_ERR_SOLVER ? newton_fail_solution(ring, &counts) : err;
 }
 
-/* What is discrete becomes again what it was at the start of the step. */
+/* Restores discrete values to those at the start of the step. */
 static enum tutti_err restore_discrete(struct tt_newton_cycle *ring)
 {
     struct tt_interface_newton *self = ring->interface;
@@ -430,8 +433,8 @@ static enum tutti_err restore_discrete(struct tt_newton_cycle *ring)
     return TUTTI_OK;
 }
 
-/* Where changes of discrete outputs are located, they are none inside of a step: such a step is cut there. What flips back and forth
- * (a relay that switches itself off) stays as it was at the start. */
+/* If changes of discrete outputs are located, they do not change inside a step: such a step is cut there. A value that
+ * oscillates (a relay that switches itself off) is kept at its start. */
 static enum tutti_err newton_iterate_discrete(struct tt_newton_cycle *ring)
 {
     struct tt_interface_newton *self = ring->interface;
@@ -576,8 +579,8 @@ void tt_interface_newton_set_slope(const struct tt_newton_cycle *ring, uint32_t 
                                   rate == TUTTI_NONE ? NAN : x[rate] / h, h);
 }
 
-/* --reevaluate last: what was staged for the whole step becomes what it is for the rest of it. An input that goes as it did goes on;
- * others turn to where they are to end. */
+/* --reevaluate last: converts the inputs gathered for the whole step to those of its rest. An unchanged input continues;
+ * others turn to their end values. */
 static void restage_for_last_step(const struct tt_interface_newton *self, const struct tt_member *member)
 {
     struct tt_wires *wires = &self->master->rank->wires;

@@ -19,13 +19,13 @@ enum tt_newton_kind {
 
 struct tt_interface_newton;
 
-/* A cycle, and its solution in the step at hand. */
+/* A cycle, and its solution in the current step. */
 struct tt_newton_cycle {
     struct tt_interface_newton *interface;
     const struct tt_cycle *cycle;
     uint32_t n;       /* unknowns: values, those of the cycle, then derivatives of those that have them */
     uint32_t *rates;  /* per value: the unknown that is its derivative; TUTTI_NONE: it has none */
-    uint32_t *values; /* per unknown: the value, itself or the one whose derivative it is */
+    uint32_t *values; /* per unknown: its value, or the value whose derivative it is */
     uint32_t column_first, column_count; /* of the Jacobian */
     struct tt_fixed_point problem;
     struct tt_pattern pattern; /* of dY/dx, if it is sparse */
@@ -33,10 +33,10 @@ struct tt_newton_cycle {
     double *x, *image, *residuals, *scale;
     double *guess, *guessed;     /* of the first sweep of a solution, and what that gave */
     double *first;               /* what the first sweep of the step gave */
-    double *matrix;              /* broyden: dY/dx, column by column ... */
-    double *seen_x, *seen_image; /* ... updated last there */
+    double *matrix;              /* broyden: dY/dx, column by column */
+    double *seen_x, *seen_image; /* where it was last updated */
     double *at;                  /* where the Jacobian is made */
-    double *jacobian_h;          /* the step that the Jacobian was made for; 0: there is none */
+    double *jacobian_h;          /* the step size of the Jacobian; 0: no Jacobian */
     double residual;             /* scaled, in the iteration before */
     bool made;                   /* in that one its Jacobian was made */
     unsigned asked;              /* iterations of this solution */
@@ -64,19 +64,19 @@ struct tt_interface_newton {
     size_t *places;                           /* per entry: in the matrix of its cycle */
     double *base;                             /* of the Jacobian */
     double *jacobian_h;                       /* per cycle */
-    bool last;                                /* sweeps repeat the last own step of solvers ... */
-    double *guessed_slopes[TUTTI_MOST_ORDER]; /* ... and these are the slopes of gathered inputs in the first one */
+    bool last;                                /* sweeps repeat the last step of solvers */
+    double *guessed_slopes[TUTTI_MOST_ORDER]; /* and these are the slopes of gathered inputs in the first sweep */
     struct tt_newton_saved *rooms;            /* all that Jacobians consist of */
     size_t room_count;
-    unsigned long start_step;        /* the number of the macro step whose start they know */
+    unsigned long start_step;        /* the number of the macro step whose start they contain */
     double *begin;                   /* per real: at the start of the step */
     unsigned long *before;           /* per member: do-steps before its last step */
     struct tt_snapshot own;          /* where the step begins, if that is not the start of a macro step */
-    const struct tt_snapshot *start; /* ... or there */
+    const struct tt_snapshot *start; /* or at this point */
     double target;
     struct tt_outcome *outcome;
     unsigned long own_events;
-    bool interrupted; /* the outcome says why */
+    bool interrupted; /* the outcome has the reason */
 };
 
 static inline uint32_t tt_interface_newton_unit_at(const struct tt_interface_newton *self,
@@ -91,10 +91,10 @@ static inline uint32_t tt_interface_newton_unit_at(const struct tt_interface_new
 void tt_interface_newton_count_steps(struct tt_interface_newton *self, const struct tt_member *member);
 /* A signal of the cycle moves from the start to the guess. */
 void tt_interface_newton_set_slope(const struct tt_newton_cycle *ring, uint32_t value, const double *x);
-/* What a unit gets in its step. Discrete inputs are staged before the first sweep, and after a solution. */
+/* Gathers the inputs of a unit for its step. Discrete inputs are gathered before the first sweep, and after a solution. */
 TUTTI_CHECKED enum tutti_err tt_interface_newton_stage_unit(struct tt_interface_newton *self, struct tt_member *member,
                                                             bool discrete);
-/* Collective: the units of a stage make their step, and tell their outputs. */
+/* Collective: the units of a stage make their step, and publish their outputs. */
 TUTTI_CHECKED enum tutti_err tt_interface_newton_step_stage(struct tt_interface_newton *self,
                                                             const struct tt_step_stage *stage, bool discrete,
                                                             struct tt_outcome *outcome);

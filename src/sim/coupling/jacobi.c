@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Explicit Jacobi (Awais 2015 section 4.2, Andersson 2016 Alg. 3): all units step at once, each with the others' outputs
- * from the beginning of the step: held, or extrapolated. */
+/* Explicit Jacobi (Awais 2015 section 4.2, Andersson 2016 Alg. 3): all units step at once, each with the others'
+ * outputs from the beginning of the step: held, or extrapolated. */
 #include "sim/coupling/coupling.h"
 #include "sim/coupling/correction.h"
 
-/* All inputs are staged before the first unit moves on: what units see of each other is the state at the beginning. A unit
- * in the middle of a step of its own keeps what it saw at its beginning. */
+/* All inputs are gathered before the first unit steps: units use each other's state at the beginning. A unit in the
+ * middle of a separate step keeps the inputs from its beginning. */
 static enum tutti_err jacobi_gather_inputs(struct tt_rank *rank)
 {
     if (rank->wires.plain && rank->wires.part_count == 0)

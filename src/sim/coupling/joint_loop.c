@@ -27,8 +27,8 @@ struct tt_joint_loop {
     uint32_t node_count;
     size_t n;                          /* unknowns */
     double *y, *g, *r, *moved, *scale; /* of these */
-    double *matrix;                    /* dg/dy, column-major ... */
-    bool has_matrix, factored;         /* ... at an earlier point */
+    double *matrix;                    /* dg/dy, column-major */
+    bool has_matrix, factored;         /* computed at an earlier point */
     struct tt_lu *lu;
     double t;
 };
@@ -113,7 +113,7 @@ static double joint_loop_residual(struct tt_joint_loop *loop)
     return largest;
 }
 
-/* Differences, one unknown after the other; g at y is there. */
+/* Differences, one unknown after the other; g at y is known. */
 static enum tutti_err measure_loop_matrix(struct tt_joint_loop *loop, bool *outside)
 {
     double *there = loop->r;
@@ -151,7 +151,7 @@ static double joint_loop_residual_share(const struct tt_joint_loop *loop, size_t
     return isnan(share) ? INFINITY : share;
 }
 
-/* The unknown with the largest residual that is smaller than the one of `after`, or as large and later; n: there is none. */
+/* Returns the unknown with the largest residual that is smaller than that of `after`, or equal and later; n: none. */
 static size_t joint_loop_find_worst(const struct tt_joint_loop *loop, size_t after)
 {
     size_t worst = loop->n;
@@ -174,7 +174,7 @@ static const struct tt_structure_node *joint_loop_unknown_node(const struct tt_j
     return &loop->pool->rank->wires.structure->nodes[loop->nodes[i]];
 }
 
-/* "a.y = 1 (residual 0.5), ...", the largest residuals first. */
+/* Formats "a.y = 1 (residual 0.5), ...", the largest residuals first. */
 static void joint_loop_record_failure(struct tt_joint_loop *loop, const char *why, double distance)
 {
     const struct tt_rank *rank = loop->pool->rank;
@@ -202,7 +202,7 @@ static void joint_loop_record_failure(struct tt_joint_loop *loop, const char *wh
     tt_text_fini(&text);
 }
 
-/* With the matrix at hand. *left is the residual that is left; INFINITY: there are no values on the way. */
+/* Iterates with the present matrix. *left is the remaining residual; INFINITY: values are undefined on the way. */
 static enum tutti_err joint_loop_iterate(struct tt_joint_loop *loop, double *left, bool *singular)
 {
     bool outside = false;

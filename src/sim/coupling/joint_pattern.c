@@ -12,7 +12,7 @@
 /* State variables of one unit: arrays are one variable. */
 struct state_axis {
     uint32_t first, count;                 /* among all variables */
-    const struct tt_unknown **derivatives; /* of each; NULL: the model structure does not tell */
+    const struct tt_unknown **derivatives; /* of each; NULL: the model structure does not list them */
     uint32_t (*sorted)[2];                 /* their references, ascending, and numbers */
 };
 
@@ -30,7 +30,7 @@ struct pattern_builder {
     uint32_t variables;       /* of all units */
     struct variable_set *of;  /* per node */
     bool *taken;              /* per variable: it is in the set that is being made */
-    struct variable_set work; /* ... this one */
+    struct variable_set work; /* working set */
     struct tt_pattern_place *places;
     size_t place_count, place_room;
 };
@@ -43,7 +43,7 @@ static int joint_pattern_compare_references(const void *a, const void *b)
     return left[0] < right[0] ? -1 : left[0] > right[0];
 }
 
-/* FMI 2.0 and 3.0: in the order of their derivatives. False: the description does not tell them all. */
+/* FMI 2.0 and 3.0: in the order of their derivatives. False: the description does not list all. */
 static enum tutti_err read_state_variables(struct pattern_builder *p, const struct tt_joint_unit *unit,
                                            struct state_axis *axis, bool *known)
 {
@@ -135,7 +135,6 @@ static void joint_pattern_clear_set(struct pattern_builder *p)
     p->work.count = 0;
 }
 
-/* What was added becomes a set. */
 static enum tutti_err store_variable_set(struct pattern_builder *p, struct variable_set *set)
 {
     *set = (struct variable_set){.items = tt_arena_array(&p->arena, p->work.count, sizeof *set->items),
@@ -148,7 +147,7 @@ static enum tutti_err store_variable_set(struct pattern_builder *p, struct varia
     return TUTTI_OK;
 }
 
-/* States that an unknown depends on; NULL, or one that does not tell: all of the unit. */
+/* Adds states that an unknown depends on; all of the unit if it is NULL, or without declared dependencies. */
 static enum tutti_err add_state_dependencies(struct pattern_builder *p, const struct state_axis *axis,
                                              const struct tt_description *desc, const struct tt_unknown *unknown)
 {
@@ -213,7 +212,7 @@ static enum tutti_err find_pattern_nodes(struct pattern_builder *p)
 
 /* ---- derivatives ---- */
 
-/* What the unit's inputs depend on: those that the unknown names, or all. */
+/* Adds the dependencies of the unit's inputs: those that the unknown names, or all. */
 static enum tutti_err add_input_dependencies(struct pattern_builder *p, uint32_t component,
                                              const struct tt_unknown *unknown)
 {
@@ -287,7 +286,7 @@ enum tutti_err tt_joint_pattern_find(const struct tt_joint_units *pool, const st
 
 /* ---- outputs that are not eliminated ---- */
 
-/* They are variables of their own, and inputs depend on them alone. */
+/* These nodes are separate variables, and inputs depend on them alone. */
 static enum tutti_err find_wide_nodes(struct pattern_builder *p, const uint32_t *unknowns, const uint32_t *values,
                                       uint32_t count)
 {

@@ -13,7 +13,7 @@
 
 /* ---- the order of evaluation ---- */
 
-/* Does the node belong to one of the units, and move between events? */
+/* Returns true if the node belongs to one of the units, and moves between events. */
 static bool joint_system_node_moves(const struct tt_joint_units *pool, const struct tt_structure_node *node)
 {
     const struct tt_var *var = &pool->rank->job->system->components[node->component].fmu->desc->vars[node->variable];
@@ -60,7 +60,7 @@ static uint32_t list_moving_nodes(const struct tt_joint_units *pool, const struc
     return kept;
 }
 
-/* Has an input, or a loop, to wait for outputs that another rank has just read? */
+/* Returns true if an input, or a loop, must wait for outputs that a different rank has just read. */
 static bool joint_system_needs_exchange(const struct tt_joint_units *pool, const struct tt_structure *cut,
                                         const bool *fresh, const uint32_t *nodes, uint32_t count)
 {
@@ -159,7 +159,7 @@ static enum tutti_err find_dae_unknowns(struct tt_joint_system *system, const st
     return TUTTI_OK;
 }
 
-/* What is set and read at every point. `taken`: room for twice the nodes. */
+/* Groups the variables set and read at every point. `taken`: room for twice the nodes. */
 static enum tutti_err group_unit_variables(struct tt_joint_system *system, const struct tt_structure *cut,
                                            const uint32_t *unknowns, uint32_t count, uint32_t u, uint32_t *taken)
 {
@@ -294,7 +294,7 @@ static void set_external_inputs(struct tt_joint_system *system, double t)
 
 /* ---- evaluation ---- */
 
-/* Discarded points are no errors: the evaluation goes on to its end, so that all ranks meet where they share something. */
+/* Discarded points are not errors: the evaluation continues to its end, so that all ranks meet at collective calls. */
 static enum tutti_err joint_system_run_action(struct tt_joint_units *pool, const struct tt_joint_action *action,
                                               double t, bool *good)
 {
@@ -497,7 +497,6 @@ static enum tt_eval dae_residual(void *context, double t, const double *x, const
     return joint_system_solver_result(system, err, good);
 }
 
-/* As they are where they are eliminated. */
 static enum tt_eval find_consistent_unknowns(void *context, double t, const double *x, double *w)
 {
     struct tt_joint_system *system = context;

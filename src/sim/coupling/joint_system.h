@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* joint_system.h - the Model Exchange units of a system as one initial value problem: their inputs eliminated (Awais 2015
- * section 5.4, Andersson 2016 chapter 5).
+/* joint_system.h - the Model Exchange units of a system as one initial value problem: their inputs eliminated (Awais
+ * 2015 section 5.4, Andersson 2016 chapter 5).
  *
- * An evaluation places every unit at a point, and then goes along the plan's order: inputs are set as soon as what they read is
- * known, outputs are read as soon as the inputs are set that they depend on; algebraic loops are solved on the way
- * (joint_loop.h). Signals of other units move along the polynomials of the coupling. Each rank calls its own units, hears of
- * the others' outputs where it needs them, and then of all derivatives: every rank has the same numbers. */
+ * An evaluation places every unit at a point, and then goes along the plan's order: inputs are set as soon as what they
+ * read is known, outputs are read as soon as the inputs are set that they depend on; algebraic loops are solved on the
+ * way (joint_loop.h). Signals of other units move along the polynomials of the coupling. Each rank calls its own units,
+ * receives the others' outputs where it needs them, and then all derivatives: every rank has equal numbers. */
 #ifndef TT_SIM_COUPLING_JOINT_SYSTEM_H
 #define TT_SIM_COUPLING_JOINT_SYSTEM_H
 
@@ -62,11 +62,11 @@ void tt_joint_system_fini(struct tt_joint_system *system);
 /* Signals of other units are as they are now, and move as the wires have it. *news: they did not come here along the
  * polynomials of before. */
 void tt_joint_system_update_external(struct tt_joint_system *system, double t, bool *news);
-/* Collective: all own units at (t, x) with their inputs, outputs in the signals. *good is false, on all ranks, where there are no
- * values. */
+/* Collective: places all own units at (t, x) with their inputs, and their outputs in the signals. *good is false, on
+ * all ranks, if values are undefined. */
 TUTTI_CHECKED enum tutti_err tt_joint_system_evaluate(struct tt_joint_system *system, double t, const double *x,
                                                       bool *good);
-/* ... then: all derivatives there. *good is false where one has no value (joint_units.h, miss). For a single rank. */
+/* Then returns all derivatives there. *good is false if one is undefined (joint_units.h, miss). For a single rank. */
 TUTTI_CHECKED enum tutti_err tt_joint_system_get_derivatives(struct tt_joint_system *system, double t, double *dx,
                                                              bool *good);
 /* Collective, after the solver has failed at (t, x): notes an algebraic loop that may be why (joint_units.h, miss). */

@@ -39,7 +39,7 @@ static enum tutti_err find_joint_units(struct tt_joint_units *pool)
     return TUTTI_OK;
 }
 
-/* Collective: only their own rank knows how many there are. */
+/* Collective: only its own rank knows the number of a unit's states. */
 static enum tutti_err joint_system_count_states(struct tt_joint_units *pool)
 {
     double *counts = tt_arena_array(&pool->arena, pool->unit_count, 2 * sizeof *counts);
@@ -135,7 +135,7 @@ enum tutti_err tt_joint_system_set_inputs(struct tt_joint_units *pool, const str
     return group->float64s > 0 ? unit->kind->equations->put(unit, &block) : TUTTI_OK;
 }
 
-/* What an evaluation reads is not counted: `gets` are those of points that units come to. */
+/* Reads of an evaluation are not counted: `gets` counts those at points that units reach. */
 static enum tutti_err joint_system_read_block(struct tt_unit *unit, struct tt_block *block)
 {
     enum tutti_err err = unit->kind->get(unit, block);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* joint_units.h - the Model Exchange units of a system, of all ranks, whose states are one vector: who they are, and the pieces that an
- * evaluation of their equations is made of (joint_system.h).
+/* joint_units.h - the Model Exchange units of a system, of all ranks, whose states are one vector: the list of units,
+ * and the operations of which an evaluation of their equations consists (joint_system.h).
  *
  * Units are in the order of their names, so that sums do not depend on the order in which a system lists them. */
 #ifndef TT_SIM_COUPLING_JOINT_UNITS_H
@@ -12,7 +12,7 @@ struct tt_joint_unit {
     struct tt_member *member;
     bool own;              /* of this rank */
     size_t first, states;  /* its states among all */
-    size_t z_first, marks; /* ... event indicators */
+    size_t z_first, marks; /* event indicators */
 };
 
 /* Continuous reals of one unit that are set, or read, together. */
@@ -29,8 +29,8 @@ struct tt_joint_group {
 struct tt_joint_failure {
     bool missed;
     double t;
-    size_t state;  /* its derivative is not finite; SIZE_MAX: none is to blame ... */
-    char why[512]; /* ... but this, if it is not "" */
+    size_t state;  /* the state whose derivative is not finite; SIZE_MAX: none in particular */
+    char why[512]; /* the reason, if not "" */
 };
 
 struct tt_joint_units {
@@ -38,13 +38,13 @@ struct tt_joint_units {
     struct tt_arena arena;
     struct tt_joint_unit *units;
     uint32_t unit_count;
-    struct tt_joint_unit **unit_of; /* per component; NULL: it is none of them */
+    struct tt_joint_unit **unit_of; /* per component; NULL: not one of them */
     size_t states, marks;
     double *nominals;
     double *shared; /* room for what ranks share: twice the states, the marks, three per unit, and one more */
     double *values; /* room for the values of one group */
     size_t room;
-    bool completes; /* a unit wants to hear of every step of the solver */
+    bool completes; /* a unit must be notified of every step of the solver */
     bool driven;    /* a table drives one of them */
     struct tt_joint_failure miss;
     char name[512]; /* of a state, as last asked for */
@@ -66,10 +66,10 @@ TUTTI_CHECKED enum tutti_err tt_joint_system_get_outputs(struct tt_joint_units *
                                                          const struct tt_joint_group *group);
 /* Collective: what own units have put into their parts of `values` (-INFINITY elsewhere) for all ranks. */
 TUTTI_CHECKED enum tutti_err tt_joint_system_share_values(struct tt_joint_units *pool, double *values, size_t count);
-/* Notes why there is no value. */
+/* Records why there is no value. */
 void tt_joint_system_record_failure(struct tt_joint_units *pool, double t, size_t state, const char *why);
 
-/* Whose state, or whose indicator, this is. */
+/* Returns the unit of this state, or of this indicator. */
 struct tt_joint_unit *tt_joint_system_unit_of_state(const struct tt_joint_units *pool, size_t state);
 struct tt_joint_unit *tt_joint_system_unit_of_indicator(const struct tt_joint_units *pool, size_t mark);
 /* "unit.state"; good until the next call. */

@@ -30,12 +30,11 @@
 /* A constrained end of a unit. Places are numbers of doubles among the signals. */
 struct constraint_end {
     uint32_t component;
-    uint32_t force, velocity, position; /* places; position: TUTTI_NONE if there is none */
+    uint32_t force, velocity, position; /* indices; position: TUTTI_NONE if missing */
     uint32_t input, output;             /* force and velocity as variables of the unit */
     uint32_t column, row; /* of the mobilities: the column of its force, the row of its velocity in its unit */
 };
 
-/* A row of a constraint. */
 struct constraint_row {
     const struct tt_constraint *of;
     const double *ratios; /* per end */
@@ -51,10 +50,10 @@ struct mobility_term {
     double factor;
 };
 
-/* What is known of the mobilities: plain data. */
+/* The estimates of the mobilities: plain data. */
 struct known_mobility {
     double h;       /* of the step that they were measured for; 0: they were not */
-    bool stale;     /* the last step came out otherwise than they said */
+    bool stale;     /* the last step did not match them */
     bool derived;   /* derivatives took part in them */
     bool checked;   /* that no constraint follows from others */
     uint32_t worst; /* the row with the largest drift so far */
@@ -73,12 +72,12 @@ struct kinematic {
     uint32_t *velocities; /* places, unit by unit: the rows of the mobilities */
     struct known_mobility known;
     double *multipliers, *correction; /* per row: l, dl */
-    double *speed, *foretold; /* ... G v at the end of the trial, and where it is to be at the end of the step */
-    double *moved;            /* ... by how much the correction moves it */
-    double *base;             /* velocities after the trial */
-    double *sizes;            /* per column: of forces, as far as that is known */
-    double *values;           /* of minus the matrix */
-    double relax_time;        /* tau, as a part of the longest step */
+    double *speed, *foretold;         /* G v at the end of the trial, and its target at the end of the step */
+    double *moved;                    /* its change by the correction */
+    double *base;                     /* velocities after the trial */
+    double *sizes;                    /* per column: of forces, as far as that is known */
+    double *values;                   /* of minus the matrix */
+    double relax_time;                /* tau, as a part of the longest step */
     struct tt_step_jacobian mobilities;
     struct tt_step_mapping meaning; /* of its columns and rows */
     struct tt_pattern pattern;
@@ -158,7 +157,7 @@ static enum tutti_err open_mobilities(struct kinematic *kinematic, struct tt_ran
     return tt_step_jacobian_init(&kinematic->mobilities, rank, columns, column, row_count);
 }
 
-/* What they are, for derivatives: forces are held; of a velocity that is an element of an array nothing is known. */
+/* Describes them for derivatives: forces are held; velocities that are array elements have unknown derivatives. */
 static enum tutti_err describe_mobilities(struct kinematic *kinematic, struct tt_rank *rank)
 {
     const struct tt_system *system = rank->job->system;
@@ -208,7 +207,7 @@ static void count_mobility_term(struct kinematic *kinematic, uint32_t r, uint32_
     kinematic->term_count++;
 }
 
-/* The entry is its row and column, until there is a pattern. */
+/* The entry is its row and column, until the pattern exists. */
 static void kinematic_add_term(struct kinematic *kinematic, uint32_t r, uint32_t s,
                                const struct constraint_end *velocity, const struct constraint_end *force, double factor)
 {
@@ -362,7 +361,8 @@ static void kinematic_apply_forces(struct tt_sim *master, const struct kinematic
         signals[1][kinematic->ends[e].force] = signals[0][kinematic->ends[e].force];
 }
 
-/* What is wrong with the constraints at an accepted point: positions, or velocities where only these are constrained. */
+/* Records the violation of constraints at an accepted point: of positions, or of velocities if only these are
+ * constrained. */
 static enum tutti_err record_constraint_drift(struct tt_rank *rank, struct kinematic *kinematic)
 {
     struct tutti_run_stats *stats = rank->stats;
@@ -451,7 +451,8 @@ static enum tutti_err read_joint_velocities(void *context, struct tt_member *mem
     return TUTTI_OK;
 }
 
-/* A force counts where it moves a velocity of its unit by as much as that is. Is that far from what it was taken for? */
+/* The scale of a force moves its velocity by the velocity's size. Returns true if it differs much from the assumed
+ * scale. */
 static bool scale_force_moves(struct kinematic *kinematic)
 {
     const struct tt_step_jacobian *mobilities = &kinematic->mobilities;
@@ -490,7 +491,7 @@ static enum tutti_err fail_no_mobility(const struct kinematic *kinematic, const 
     return tt_fail(TUTTI_ERR_SOLVER, "t = %s: mobilities cannot be measured; use a smaller --step", TIME(rank->t));
 }
 
-/* Around the trial, whose velocities are the base. Units that are joined are at the start of the step then. */
+/* Measures around the trial, whose velocities are the base. Joined units are at the start of the step then. */
 static enum tutti_err kinematic_measure_mobilities(struct tt_sim *master, struct kinematic *kinematic,
                                                    const struct tt_snapshot *start, double target)
 {
@@ -530,7 +531,7 @@ static double constraint_gamma(const struct kinematic *kinematic, double h)
     return 1 / (1 + 4 * kinematic->relax_time * fmax(kinematic->known.longest, h) / h);
 }
 
-/* What compliance adds to the diagonal. */
+/* Returns the compliance on the diagonal. */
 static double constraint_compliance(const struct kinematic *kinematic, uint32_t r, double h)
 {
     const struct tt_constraint *constraint = kinematic->rows[r].of;
@@ -585,7 +586,7 @@ static enum tutti_err kinematic_eliminate(const struct kinematic *kinematic, con
     return TUTTI_OK;
 }
 
-/* Once: are constraints independent of each other, for units as they are? */
+/* Once: checks that constraints are independent of each other, at the units' present state. */
 static enum tutti_err kinematic_check_independent(struct kinematic *kinematic, const struct tt_rank *rank)
 {
     size_t n = kinematic->row_count;
@@ -609,7 +610,7 @@ static enum tutti_err kinematic_correct_forces(struct tt_sim *master, struct kin
     bool is_singular;
     assemble_constraint_matrix(kinematic, h);
     TRY(kinematic_check_independent(kinematic, rank));
-    tt_lu_forget(kinematic->lu); /* so that a run that goes on from a checkpoint finds the same */
+    tt_lu_forget(kinematic->lu); /* so that a run resumed from a checkpoint uses the same order */
     TRY(tt_lu_factor(kinematic->lu, kinematic->values, 0, 0, &is_singular));
     if (is_singular)
         return tt_fail(TUTTI_ERR_SOLVER, "t = %s: there are no forces that keep all constraints; give one compliance=E",
@@ -636,7 +637,7 @@ static enum tutti_err kinematic_correct_forces(struct tt_sim *master, struct kin
     return TUTTI_OK;
 }
 
-/* Did velocities come out as foretold? */
+/* Returns true if velocities match the prediction. */
 static bool velocities_match(const struct kinematic *kinematic, const char *signals)
 {
     for (uint32_t r = 0; r < kinematic->row_count; r++) {

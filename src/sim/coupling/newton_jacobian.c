@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* When a Jacobian is made:
- *  Q1  `kept`: if there is none, or it was made for a step that was longer or shorter by a quarter; or if the last iteration has
- *      left more than a tenth of the residual. Else it is kept, also from step to step.
+/* A Jacobian is made:
+ *  Q1  `kept`: if none exists, or it was made for a step that was longer or shorter by a quarter; or if the last
+ *      iteration has left more than a tenth of the residual. Otherwise it is kept, also from step to step.
  *  Q2  `full`: in every iteration.
- *  Q3  `broyden`: in the first iteration of a step as with `kept`; then it is updated by what iterations show (Broyden 1965).
- *  N4  After a solution that failed there is none.
- *  N5  A step that is taken back takes what was made in it along: from the start of a macro step, all attempts begin with the same.
- *  N6  It is made of derivatives of Model Exchange units, unless one that was made so has served badly in the iteration before. */
+ *  Q3  `broyden`: in the first iteration of a step as with `kept`; then it is updated by what iterations show
+ *      (Broyden 1965).
+ *  N4  A failed solution discards it.
+ *  N5  A rejected step discards the Jacobians made in it: all attempts of a macro step begin with an equal state.
+ *  N6  It is made from derivatives of Model Exchange units, unless such a Jacobian has served badly in the previous
+ *      iteration. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +79,7 @@ static enum tutti_err restore_for_trials(struct tt_newton_cycle *ring)
     return TUTTI_OK;
 }
 
-/* Where an input has no derivative it is taken for 0: the iteration goes on as that of relax there. */
+/* If an input has no derivative, 0 is assumed: the iteration there continues as that of relax. */
 static enum tutti_err newton_jacobian_measure(struct tt_newton_cycle *ring, const double *x, bool by_derivatives)
 {
     struct tt_interface_newton *self = ring->interface;

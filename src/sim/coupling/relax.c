@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Waveform relaxation (Awais 2015 section 5.2, Nicolai 2019 section 3.2): the macro step is repeated with what the units
- * gave at its end until that rests. Inputs move on a line between both ends of the step, so that iterating makes the method
- * of order 2; or on a cubic (coupled_inputs.h), which makes it one of order 4.
+/* Waveform relaxation (Awais 2015 section 5.2, Nicolai 2019 section 3.2): the macro step is repeated with the units'
+ * outputs at its end until these converge. Inputs move on a line between both ends of the step, so that iterating makes
+ * the method of order 2; or on a cubic (coupled_inputs.h), which makes it one of order 4.
  *
- * Cycle by cycle (model/plan/step_order.h): units that lie in no cycle of connections step once. The unknowns of a cycle are the Float64
- * outputs of its units at the end, and for cubics their derivatives there, times the step: guess -> sweep over the units -> image. A
- * sweep is of the Jacobi or of the Gauss-Seidel sort.
- * Discrete values go as in the explicit method of that sort. */
+ * Cycle by cycle (model/plan/step_order.h): units outside cycles of connections step once. The unknowns of a cycle are
+ * the Float64 outputs of its units at the end, and for cubics their derivatives there, times the step: guess -> sweep
+ * over the units -> image. A sweep is of the Jacobi or of the Gauss-Seidel sort. Discrete values are exchanged as in
+ * the explicit method of that sort. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ struct relax_cycle {
 struct relaxation {
     bool seidel; /* sweeps */
     struct tt_step_stages stages;
-    struct relax_cycle *cycles; /* as many as there are cyclic stages, in their order */
+    struct relax_cycle *cycles; /* one per cyclic stage, in their order */
     uint32_t cycle_count;
     struct tt_snapshot own;        /* where the step begins, if that is not the start of a macro step */
     double *begin, *work, *images; /* per real */
@@ -177,8 +177,8 @@ static enum tutti_err relax_step_units(struct tt_sim *master, struct relaxation 
     return TUTTI_OK;
 }
 
-/* Units that have made their step say how their outputs move there. What a rank does not know because a unit ended the step is not
- * needed: the step is taken back. */
+/* Reads the derivatives of outputs from units that have made their step. Values missing because a unit ended the step
+ * are not needed: the step is rolled back. */
 static enum tutti_err relax_get_derivatives(struct tt_sim *master, const struct relaxation *relax,
                                             const uint32_t *components, uint32_t count,
                                             const struct tt_step_stage *stage, const struct tt_outcome *outcome)
@@ -257,7 +257,7 @@ static void relax_predict(struct tt_sim *master, const struct relaxation *relax,
         set_cycle_slopes(master, relax, cycle, h);
 }
 
-/* What is left to do of a real: by its value, or by its derivative. */
+/* Returns the remaining change of a real: by its value, or by its derivative. */
 static double relax_change(const struct relax_cycle *cycle, uint32_t k)
 {
     uint32_t rate = cycle->rates[k];
@@ -287,7 +287,7 @@ static double relax_weigh(const struct tt_sim *master, const struct relaxation *
     return cycle->n > 0 ? sqrt(sum / cycle->n) : 0;
 }
 
-/* Both kinds of reals of the cycle count here (Nicolai 2019 eq. 5, with the mean inside of the root). */
+/* The norm includes both kinds of reals of the cycle (Nicolai 2019 eq. 5, with the mean inside the root). */
 static enum tutti_err cycle_has_converged(struct tt_sim *master, struct relaxation *relax, struct relax_cycle *cycle,
                                           double target, bool *rest)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Explicit Gauss-Seidel (Awais 2015 Alg. 1, Nicolai 2019 section 3.1): units step one after the other, each with the
- * outputs that those before it have at the end of the step, and with those that the others had at its beginning. The order
- * is that of model/plan/step_order.h; units that do not wait for each other step at once.
+/* Explicit Gauss-Seidel (Awais 2015 Alg. 1, Nicolai 2019 section 3.1): units step sequentially, each with the outputs
+ * of earlier units at the end of the step, and with those of later units at its beginning. The order is that of
+ * model/plan/step_order.h; units that do not wait for each other step at once.
  *
- * With extrapolation, outputs of those before move from the beginning of the step to its end (interpolation), and outputs
- * of those after go on as they did. */
+ * With extrapolation, outputs of earlier units move from the beginning of the step to its end (interpolation), and
+ * outputs of later units are extrapolated. */
 #include <string.h>
 
 #include "sim/coupling/coupling.h"

@@ -12,7 +12,7 @@
 /* How far an input moves, as a part of its size: a tenth of the root of the tolerance that the unit's solver has, so that neither its
  * errors nor the bend of the outputs hide the derivative; the most where Float32 has only 24 bits to show it. */
 static const double LEAST_DISTANCE = 1e-6, MOST_DISTANCE = 1e-3, USUAL_DISTANCE = 1e-5;
-/* An output that moves by so many times that part of its size may have jumped: then a quotient over twice the distance is another. */
+/* An output that moves by this multiple of that part of its size may have jumped: then the quotient is measured again. */
 static const double STEEP = 1e3;
 
 enum tutti_err tt_step_jacobian_init(struct tt_step_jacobian *jacobian, struct tt_rank *rank,
@@ -58,8 +58,8 @@ struct step_trial {
     double target;
     struct tt_member *member;
     uint32_t column;
-    const double *base; /* of the member ... */
-    uint32_t rows;      /* ... which has so many */
+    const double *base; /* of the member */
+    uint32_t rows;      /* number of its rows */
 };
 
 /* The step with the column moved by `distance`, and back; *done: it led to the end of the step. */
@@ -234,7 +234,7 @@ static const char *derivation_variable_name(const struct step_derivation *of, ui
     return of->member->unit->fmu->desc->vars[variable].name;
 }
 
-/* SIZE_MAX: there is no such scalar. */
+/* SIZE_MAX if the scalar does not exist. */
 static size_t find_scalar_name(char *const *names, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
@@ -266,7 +266,6 @@ static bool select_output_rows(const struct step_derivation *of, const struct tt
     return true;
 }
 
-/* One column of B and of D. */
 static bool fill_input_column(const struct step_derivation *of, const struct tt_linear *linear,
                               const struct step_matrices *into, size_t column, double *outputs)
 {
@@ -316,7 +315,6 @@ static bool allocate_step_matrices(struct step_matrices *m, size_t states, size_
     return true;
 }
 
-/* Where the unit is. */
 static enum tutti_err linearize_unit_at(struct step_derivation *of, struct step_matrices *into, size_t columns,
                                         size_t rows, bool *done)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* step_jacobian.h - dY/du of a macro step: how what units give at its end follows what they are fed during it.
+/* step_jacobian.h - dY/du of a macro step: the sensitivity of units' outputs at its end to their inputs during it.
  *
- * By differences with rollback: a unit makes the step again with one input moved a little, alone, and is taken back to the start
- * of the step. No unit waits for another one: every rank tries the columns of its own units, and one reduction gives all entries to
- * all ranks, with the same bits.
+ * By differences with rollback: a unit makes the step again with one input moved a little, alone, and is rolled back to
+ * the start of the step. No unit waits for any other: every rank measures the columns of its own units, and one
+ * reduction gives all entries to all ranks, with equal bits.
  *
- * The caller says what a column is: an input, several that one signal feeds, or a value that the master itself sets. Rows are
- * whatever it reads of a unit at the end of a step. */
+ * The caller defines the columns: an input, several inputs fed by one signal, or a value that the master sets. Rows are
+ * any values that it reads from a unit at the end of a step. */
 #ifndef TT_SIM_COUPLING_STEP_JACOBIAN_H
 #define TT_SIM_COUPLING_STEP_JACOBIAN_H
 
@@ -27,19 +27,19 @@ struct tt_step_part {
     double factor;
 };
 
-/* What columns and rows are (step_jacobian.h), for those who want derivatives. Borrowed. */
+/* The meaning of columns and rows (step_jacobian.h), for computing derivatives. Borrowed. */
 struct tt_step_mapping {
     const struct tt_step_part *parts; /* by column */
     const size_t *part_first;         /* per column, and one more */
     const uint32_t *row_variables;    /* per row: an output, a scalar; TUTTI_NONE: something else */
-    bool line;                        /* inputs go to the value that is moved on a line; else they are held there */
+    bool line;                        /* inputs move to the changed value on a line; otherwise they are held there */
     /* Brings an own unit from the start of the step to where that is repeated from; NULL: that is the start. */
     enum tutti_err (*begin)(const struct tt_rank *rank, struct tt_member *member);
 };
 
-/* Columns `first` ... of an own unit into `entries`, column by column, `rows` are those of the unit from `row_first` on. The unit is at
- * the end of the step to `target`, or at `start`; it is at `start` afterwards, or where meaning->begin leads. *done is false where there is no such way: then it was
- * not touched, or is at `start`. */
+/* Computes columns `first` ... of an own unit into `entries`, column by column; `rows` are those of the unit from
+ * `row_first` on. The unit is at the end of the step to `target`, or at `start`; it is at `start` afterwards, or where
+ * meaning->begin leads. *done is false if derivatives are unavailable: then the unit was not changed, or is at `start`. */
 TUTTI_CHECKED enum tutti_err tt_step_jacobian_by_derivatives(const struct tt_step_mapping *meaning,
                                                              struct tt_rank *rank, struct tt_member *member,
                                                              const struct tt_snapshot *start, double target,
@@ -51,7 +51,7 @@ struct tt_step_column {
     uint32_t component; /* the unit that is fed */
     double value;       /* where the input is now; only where the unit is */
     double size;        /* of its values where they count: > 0 */
-    size_t first;       /* of its entries, as many as the unit has rows; tt_step_jacobian_init counts them */
+    size_t first;       /* of its entries, one per row of the unit; tt_step_jacobian_init counts them */
 };
 
 /* How columns are moved and rows are read, for units of this rank. */
@@ -68,7 +68,7 @@ struct tt_step_jacobian {
     struct tt_rank *rank;           /* these two are borrowed */
     struct tt_step_column *columns; /* by component */
     uint32_t column_count;
-    uint32_t *row_first; /* per component, and one more: of its rows, one unit after the other */
+    uint32_t *row_first; /* per component, and one more: its first row */
     /* Columns of Model Exchange units are taken from derivatives of their equations, where these can be had. NULL: from differences,
      * as those of all other units. The caller's, borrowed; may change between measurements. */
     const struct tt_step_mapping *meaning;
@@ -87,10 +87,10 @@ TUTTI_CHECKED enum tutti_err tt_step_jacobian_init(struct tt_step_jacobian *jaco
                                                    const uint32_t *row_count);
 void tt_step_jacobian_fini(struct tt_step_jacobian *jacobian);
 
-/* The entries of the columns `first` ... `first + count - 1` for the step from `start` to `target`. `base` are the rows after the step
- * in which nothing is moved, by row_first (only own units' count): the caller has made it. Units whose columns
- * are asked for are at `start` afterwards, and so are their signals. Steps count as auxiliary. An entry is NaN where there is no
- * derivative: the unit refuses the step, ends it early or jumps, to both sides; *complete: no entry is. Collective. */
+/* The entries of the columns `first` ... `first + count - 1` for the step from `start` to `target`. `base` are the rows
+ * after the unperturbed step, by row_first (only own units' are used), made by the caller. Units with requested columns
+ * are at `start` afterwards, and so are their signals. Steps count as auxiliary. An entry is NaN if the derivative does
+ * not exist: the unit refuses the step, ends it early or jumps, to both sides; *complete: no entry is. Collective. */
 TUTTI_CHECKED enum tutti_err tt_step_jacobian_measure(
     struct tt_step_jacobian *jacobian, const struct tt_step_probe *probe, const struct tt_step_rules *rules,
     const struct tt_snapshot *start, double target, const double *base, uint32_t first, uint32_t count, bool *complete);

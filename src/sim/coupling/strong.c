@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* One solver for all Model Exchange units (Awais 2015 section 5.4): their states are one vector, their inputs are eliminated in
- * every evaluation (joint_system.h), their events are located together, and all of them stand at an event when it is crossed. So
- * there is no error of the coupling between them, and, unless other units disturb them, what comes out does not depend on the
- * communication step. Co-Simulation units step beside them as with jacobi.
+/* One solver for all Model Exchange units (Awais 2015 section 5.4): their states are one vector, their inputs are
+ * eliminated in every evaluation (joint_system.h), their events are located together, and all of them are at an event
+ * when it is crossed. So there is no coupling error between them, and, without other units, results do not depend on
+ * the communication step. Co-Simulation units step beside them as with jacobi.
  *
- * The solver runs ahead of the units, and these follow in its dense output, as in unit/me_solution.h. Every rank has the
- * same solver. Invariants:
+ * The solver runs ahead of the units, and these follow in its dense output, as in unit/me_solution.h. Every rank has an
+ * equal solver. Invariants:
  *  O1  t <= front; while they differ, t lies in the solver's last step; events were looked for up to front.
- *  O2  All units stand at (t, x) whenever `step` returns.
- *  O3  `now` is what the solver needs to go on from there, as plain bytes; `start` the same at the start of the macro step. The
- *      solver itself is at the point with the number `live`. */
+ *  O2  All units are at (t, x) whenever `step` returns.
+ *  O3  `now` is the data from which the solver can resume there, as plain bytes; `start` is that of the start of the
+ *      macro step. The solver itself is at the point with the number `live`. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 #include "solve/crossing.h"
 #include "solve/solver.h"
 
-/* A point to go on from: this, and after it x, ahead, signals of other units, loops, and the solver's memory. */
+/* A point at which the solver can resume, followed by x, ahead, signals of other units, loops, and the solver's memory. */
 struct strong_point {
     uint64_t number; /* 0: none */
     double t, front, at, since;
@@ -33,7 +33,7 @@ struct strong_point {
 struct strong {
     struct tt_sim *master;
     struct tt_joint_system system;
-    struct tt_solver *solver; /* NULL: there is nothing to integrate */
+    struct tt_solver *solver; /* NULL: nothing to integrate */
     struct tt_solver_counts published;
     struct tt_crossing crossing;
     double t, front, at; /* `at`: the first event after t that is known; INFINITY: none */
@@ -42,8 +42,8 @@ struct strong {
     bool near_zero;    /* an event has left an indicator near zero, and the step after it was not looked at yet */
     double next_event; /* the earliest that a unit announced */
     double horizon;    /* so far the solver may look ahead */
-    bool over;         /* the present step: a unit has ended the run, on whatever rank ... */
-    bool early;        /* ... or an event ends the step for all */
+    bool over;         /* the present step: a unit of any rank has ended the run */
+    bool early;        /* or an event ends the step for all */
     bool *among;       /* per component: it is one of the units */
     struct strong_point *now, *start;
     size_t point_size;
@@ -130,7 +130,6 @@ static void strong_restore_point(struct strong *strong, const struct strong_poin
     strong->numbers = strong->numbers > point->number ? strong->numbers : point->number;
 }
 
-/* Is this where the units are? */
 static bool is_at_point(const struct strong *strong, const struct strong_point *point)
 {
     const char *x = (const char *)point + strong_align(sizeof *point);
@@ -202,7 +201,7 @@ static enum tutti_err strong_allocate(struct strong *strong)
     return tt_crossing_init(&strong->crossing, pool->marks);
 }
 
-/* What the master feeds to inputs follows points of the run, of which these units have none on the way. */
+/* Inputs that the master feeds depend on points of the run, which these units do not have inside a step. */
 static enum tutti_err check_no_fed_inputs(const struct tt_joint_units *pool)
 {
     const struct tt_system *system = pool->rank->job->system;
@@ -217,7 +216,7 @@ static enum tutti_err check_no_fed_inputs(const struct tt_joint_units *pool)
     return TUTTI_OK;
 }
 
-/* Is the solver of the units one of algebraic equations, too? */
+/* Returns true if the units' solver also solves algebraic equations. */
 static bool solver_takes_unknowns(const struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++) {
@@ -306,7 +305,7 @@ static enum tutti_err strong_explain(struct strong *strong, enum tutti_err err)
         return err;
     char before[1024], why[1024] = "";
     snprintf(before, sizeof before, "%s", tutti_err_message());
-    if (!miss->missed) /* a solver that has loops among its equations says nothing of them */
+    if (!miss->missed) /* a solver with loops among its equations has no message about them */
         (void)!tt_joint_system_explain_loops(&strong->system, tt_solver_time(strong->solver), strong->ahead);
     if (miss->missed && miss->why[0])
         snprintf(why, sizeof why, "; at t = %s %s. Look at these connections (tutti analyze)", TIME(miss->t),
@@ -357,7 +356,7 @@ static enum tutti_err strong_no_excess(void *context, double t, size_t bad)
                                of->fmu->path, TIME(t));
 }
 
-/* All units go to `stop` in the solver's last step; the time there is called `t`. */
+/* Moves all units to `stop` in the solver's last step; that point is called `t`. */
 static enum tutti_err strong_move_units(struct strong *strong, double stop, double t)
 {
     TRY(interpolate_solution(strong, stop, strong->x));
@@ -473,7 +472,7 @@ static enum tutti_err find_table_horizon(struct strong *strong, double target)
     return TUTTI_OK;
 }
 
-/* The solver goes on from where the units are, whatever happened to them. */
+/* Restarts the solver at the units' point, regardless of the cause. */
 static enum tutti_err strong_restart(struct strong *strong, enum tt_solver_task task, bool *event,
                                      struct tt_outcome *outcome)
 {
@@ -503,7 +502,7 @@ static enum tutti_err strong_restart(struct strong *strong, enum tt_solver_task 
     return detect_state_events(strong, event);
 }
 
-/* Where the solver has to be, to go on from the units' point; it may have to begin anew. */
+/* Brings the solver to the point from which it continues at the units' point; it may have to restart. */
 static enum tutti_err restore_solver_point(struct strong *strong, enum tt_solver_task *task)
 {
     struct tt_sim *master = strong->master;
@@ -570,7 +569,7 @@ static enum tutti_err strong_pass_point(struct strong *strong, double stop, doub
     return TUTTI_OK;
 }
 
-/* Units that have an event cross it, all at this point; then the solver begins anew. */
+/* Units with an event cross it, all at this point; then the solver restarts. */
 static enum tutti_err strong_handle_events(struct strong *strong, bool *event, struct tt_outcome *outcome)
 {
     struct tt_rank *rank = strong->master->rank;
@@ -621,7 +620,7 @@ static enum tutti_err strong_run_to(struct strong *strong, double end, bool even
     return TUTTI_OK;
 }
 
-/* What the solver has counted since the last step is every unit's, but for evaluations, which units count themselves. */
+/* Counts of the solver since the last step apply to every unit, except evaluations, which units count themselves. */
 static void strong_publish_counts(struct strong *strong)
 {
     const struct tt_joint_units *pool = &strong->system.pool;
@@ -662,7 +661,7 @@ static enum tutti_err step_joint_system(struct strong *strong, double target, st
     return TUTTI_OK;
 }
 
-/* What other units see is the state at the beginning: held, or extrapolated. */
+/* Other units receive the state at the beginning: held, or extrapolated. */
 static enum tutti_err stage_other_units(struct tt_sim *master, const struct strong *strong, double target)
 {
     struct tt_rank *rank = master->rank;

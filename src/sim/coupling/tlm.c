@@ -7,11 +7,11 @@
 #include "base/number.h"
 
 enum {
-    PER_DELAY = 512, /* points that are kept of a delay: those that lie closer than this to others are left out ... */
-    ROOM = 1024,     /* ... of a line: events may bring as many again */
+    PER_DELAY = 512, /* points kept per delay: those closer than this to others are dropped */
+    ROOM = 1024,     /* points kept per line: events may add as many again */
 };
 
-/* What left both ends at a time. Two points of the same time are a jump. */
+/* The waves that left both ends at a time. Two points with equal times are a jump. */
 struct line_point {
     double t, waves[2];
 };
@@ -69,8 +69,8 @@ static const struct line_point *line_point_at(const struct line_history *past, u
     return &past->points[(past->first + number) % ROOM];
 }
 
-/* What left an end at t: on the line between two points. Before the first one all was as it was there. Of a jump at t: what came
- * before it, or, `after`, what follows it. */
+/* Returns the wave that left an end at t: linear between two points, constant before the first point. At a jump at t:
+ * the value before it, or, `after`, the value after it. */
 static double wave_at_time(const struct line_history *past, int end, double t, bool after)
 {
     uint32_t low = 0, high = past->count; /* points before `low` are at or before t, those from `high` on are later */
@@ -92,7 +92,7 @@ static double wave_at_time(const struct line_history *past, int end, double t, b
     return before->waves[end] + part * (next->waves[end] - before->waves[end]);
 }
 
-/* Is the newest point so near to the one before it that it can go when the next one comes? */
+/* Returns true if the newest point is so close to its predecessor that the next one can replace it. */
 static bool line_point_is_redundant(const struct line_history *past, double t, double delay)
 {
     if (past->count < 2)
@@ -115,7 +115,6 @@ static void tlm_push_point(struct line_history *past, const struct line_point *p
 
 /* ---- signals ---- */
 
-/* Into the line. */
 static double line_end_velocity(const struct tt_tlm *tlm, uint32_t number, int end)
 {
     const struct tt_tlm_line *line = &tlm->rank->job->system->lines[number];
@@ -184,8 +183,8 @@ enum tutti_err tt_tlm_open(struct tt_tlm **tlm, struct tt_rank *rank)
         for (int end = 0; end < 2; end++)
             made->velocities[i][end] =
                 tt_wires_read_output(&rank->wires, rank->job->system->lines[i].ends[end].velocity);
-    tt_tlm_record(made); /* how it was before ... */
-    tt_tlm_record(made); /* ... and from here on: a jump, if the ends do not move alike */
+    tt_tlm_record(made); /* the value before */
+    tt_tlm_record(made); /* and the value from here on: a jump, if the ends do not move alike */
     return TUTTI_OK;
 }
 

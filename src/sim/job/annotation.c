@@ -39,7 +39,7 @@ static enum tutti_err annotation_read_rank(const char *value, int32_t *rank)
     return TUTTI_OK;
 }
 
-/* As an annotation says it: for the system or the component that it belongs to, not for a unit by its name. */
+/* An option as an annotation has it: for the system or the component that it belongs to, without a component name. */
 static struct tt_option option_for_component(const struct tt_option *option)
 {
     struct tt_option own = *option;
@@ -51,7 +51,7 @@ static struct tt_option option_for_component(const struct tt_option *option)
     return own;
 }
 
-/* Fills in one word, unless it was given. What a command line turned on stays on. */
+/* Fills in one word, unless it was given. The annotation cannot turn off a flag of the command line. */
 static enum tutti_err annotation_fill(struct tutti_run_options *options, const struct tt_run_setting *given,
                                       bool per_unit)
 {

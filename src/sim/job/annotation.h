@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* annotation.h - options of a run as words: what an SSP's annotation org.tutti says is what the command line would. */
+/* annotation.h - options of a run as words: an SSP's annotation org.tutti has the meaning of the command line. */
 #ifndef TT_SIM_JOB_ANNOTATION_H
 #define TT_SIM_JOB_ANNOTATION_H
 
@@ -13,7 +13,7 @@
  * that a component cannot have. */
 TUTTI_CHECKED enum tutti_err tt_annotation_apply_system(struct tutti_run_options *options,
                                                         const struct tt_system *system);
-/* The same for one component, whose `implementation` goes before its words; *step becomes its own step, if it has one. */
+/* As above for one component, whose `implementation` precedes its words; *step becomes its separate step, if any. */
 TUTTI_CHECKED enum tutti_err tt_annotation_apply_component(struct tutti_run_options *options,
                                                            const struct tt_system *system,
                                                            const struct tt_component *component, double *step);

@@ -13,8 +13,8 @@ struct input_assignment {
     const struct tt_system *system;
     const struct tt_trajectory_file *files;
     const struct tt_formulas *formulas;
-    size_t file;                      /* at hand */
-    const struct tt_formula *formula; /* at hand; NULL: a column of the file */
+    size_t file;                      /* the current file */
+    const struct tt_formula *formula; /* the current formula; NULL: a column of the file */
     bool placing;
 };
 
@@ -32,7 +32,6 @@ static void driven_inputs_add(struct input_assignment *a, size_t column, const s
                                          .conversion = conversion};
 }
 
-/* Who drives, for messages. */
 static const char *driven_source_name(const struct input_assignment *a)
 {
     return a->formula ? "--signal" : a->files[a->file].name;
@@ -43,7 +42,7 @@ static const char *driven_column_name(const struct input_assignment *a, size_t c
     return a->formula ? a->formula->name : tt_csv_table_name(a->files[a->file].table, column);
 }
 
-/* Is there another source for this input? Arrays are set as a whole, so neither may another element have one. */
+/* Checks that the input has no other source. Arrays are set as a whole, so that applies to all their elements. */
 static enum tutti_err check_not_driven_twice(const struct input_assignment *a, const char *name,
                                              const struct tt_end *end)
 {

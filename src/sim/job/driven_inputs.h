@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* driven_inputs.h - which column of which input file drives which input of which unit. */
+/* driven_inputs.h - assigns columns of input files to inputs of units. */
 #ifndef TT_SIM_JOB_DRIVEN_INPUTS_H
 #define TT_SIM_JOB_DRIVEN_INPUTS_H
 

@@ -28,7 +28,6 @@ enum tutti_err tt_integration_choose_interface(const struct tutti_run_options *o
     return TUTTI_OK;
 }
 
-/* One solver has the states of all units. */
 static bool uses_joint_solver(const struct tutti_run_options *options)
 {
     return options->coupling && strcmp(options->coupling, "strong") == 0;
@@ -78,9 +77,9 @@ static enum tutti_err integration_read_words(struct tt_integration *integration,
                                              const struct tutti_run_options *options, bool disturbed)
 {
     int place;
-    /* Where inputs change on the way, the method that corrects its predictor takes a fraction of the steps (docs/solvers.md
-     * has the table). Taken back, it goes on as it was, where others begin anew: that shows in outputs, and error control
-     * would take it for an error of the coupling. So would a run show that goes on from a checkpoint. */
+    /* If inputs change inside a run, the method that corrects its predictor needs a fraction of the steps
+     * (docs/solvers.md has the table). After a rollback it continues unchanged, where others restart: a restart shows
+     * in outputs, and error control would treat it as an error of the coupling. It would also show after a checkpoint. */
     bool goes_on = options->checkpoint || options->resume || options->recover > 0;
     bool continues = disturbed || uses_joint_solver(options);
     integration->solver = continues || goes_on ? &tt_solver_bdf : tt_solver_kinds[0];
@@ -132,7 +131,7 @@ static enum tutti_err resolve_solver_steps(struct tt_integration *integration, c
     return tt_times_check_step(times, integration->h_max, "--h-max");
 }
 
-/* A program's own equations: what can be told before anything runs. */
+/* Additional equations of a program: checks that are possible before anything runs. */
 static enum tutti_err check_extra_equations(const struct tutti_extra *extra, const struct tutti_run_options *options,
                                             const struct tt_solver_kind *solver)
 {
@@ -186,14 +185,14 @@ bool tt_integration_may_join(const struct tutti_run_options *options)
 
 /* ---- options ---- */
 
-/* "auto" says no more than nothing does. */
+/* "auto" restricts no more than an option that is not given. */
 static bool option_restricts_joining(const struct tutti_run_options *options, const struct tt_option *option)
 {
     const char *const *word = (const char *const *)(const void *)((const char *)options + option->value);
     return tt_options_is_given(options, option) && !(option->kind == TUTTI_OPTION_TEXT && is_auto_word(*word));
 }
 
-/* Nothing is said about how units are stepped, nor about what only Co-Simulation has. */
+/* Returns true if options specify neither how units are stepped nor features of Co-Simulation. */
 static bool is_joining_allowed(const struct tutti_run_options *options)
 {
     bool says = options->no_event_mode || options->no_event_mode_unit_count > 0 || options->input_at ||
@@ -220,7 +219,7 @@ static bool model_exchange_suffices(const struct tt_description *desc)
     return !lost && !(me->flags & ~cs->flags & TUTTI_NEEDS_TOOL) && !(other & TUTTI_ONCE_PER_PROCESS);
 }
 
-/* `changes`: would it be of Co-Simulation else? */
+/* `changes`: otherwise it would run by Co-Simulation. */
 static enum tutti_err check_component_joins(const struct tt_joining *job, uint32_t c, bool *joins, bool *changes)
 {
     const struct tt_component *component = &job->system->components[c];

@@ -146,7 +146,8 @@ static enum tutti_err job_make_sensitivity(struct tt_job *job)
     return TUTTI_OK;
 }
 
-/* From options that were given to those that hold. `earlier`: a job of the same files, which are not read again; NULL: there is none. */
+/* Derives the effective options from the given ones. `earlier`: a job of these files, which are not read again; or
+ * NULL. */
 static enum tutti_err job_resolve_options(struct tt_job *job, const struct tt_job *earlier)
 {
     enum tt_interface_choice choice;
@@ -269,7 +270,7 @@ static enum tutti_err job_check_files(const struct tutti_run_options *options)
     return TUTTI_OK;
 }
 
-/* What a file is that is not to be overwritten; NULL: none that is known. */
+/* Describes a file that must not be overwritten; NULL if it is not one. */
 static const char *describe_protected_file(const struct tt_job *job, const char *path)
 {
     const struct tutti_run_options *options = &job->options;

@@ -11,7 +11,6 @@
 
 enum { COLUMNS = 3 };
 
-/* A line, cut at its commas. */
 struct schedule_line {
     const char *path;
     unsigned number;
@@ -31,7 +30,7 @@ static char *schedule_trim(char *text)
     return text;
 }
 
-/* False: there are not that many, or more. */
+/* False: the number of values is different. */
 static bool schedule_split_line(char *text, struct schedule_line *line)
 {
     for (int i = 0; i < COLUMNS; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* state_files.h - units that begin in a state of a file, and units whose state is written at the end: --initial-state, --final-state.
+/* state_files.h - units that begin in a state of a file, and units whose state is written at the end: --initial-state,
+ * --final-state.
  *
- * Such a file holds the bytes to which an FMU serialises its state, and nothing else; fmusim's are the same. */
+ * Such a file has the bytes to which an FMU serialises its state, and nothing else, as those of fmusim. */
 #ifndef TT_SIM_JOB_STATE_FILES_H
 #define TT_SIM_JOB_STATE_FILES_H
 
@@ -20,8 +21,8 @@ struct tt_state_files {
     char **final;                     /* per component: a file, absolute; NULL: none */
 };
 
-/* Reads what the options ask for; components that begin in a state are marked so in `system`. `where` tells where a file lies that is called so
- * on the command line; NULL: it is not to be read. ARGUMENT, IO. On an error there is nothing to be released. */
+/* Reads the files of the options; marks components that begin in a state in `system`. `where` returns the location of a
+ * file named on the command line; NULL: it must not be read. ARGUMENT, IO. On an error nothing needs to be released. */
 TUTTI_CHECKED enum tutti_err tt_state_files_open(struct tt_state_files *states, const struct tutti_run_options *options,
                                                  struct tt_system *system,
                                                  const char *(*where)(const struct tutti_run_options *options,
@@ -40,7 +41,7 @@ static inline const char *tt_state_files_final(const struct tt_state_files *stat
     return states->count > 0 ? states->final[component] : NULL;
 }
 
-/* Can the files be written, as far as that shows before? IO. */
+/* Checks that the files can be written, as far as that is known before. IO. */
 TUTTI_CHECKED enum tutti_err tt_state_files_check_writable(const struct tt_state_files *states);
 /* The state of a unit, which is to be written: the file is whole, or as it was. IO. */
 TUTTI_CHECKED enum tutti_err tt_state_files_write(const struct tt_state_files *states, uint32_t component,

@@ -15,8 +15,8 @@ struct tt_times {
     bool step_proposed; /* `step` is a file's proposal */
 };
 
-/* What the files propose. A single FMU: its default experiment. An SSP: start and stop of its default experiment. FMUs of a
- * command line: those of the first that has any. Where several FMUs propose a step, the smallest. */
+/* The times proposed by the files. A single FMU: its default experiment. An SSP: start and stop of its default
+ * experiment. FMUs of a command line: those of the first with any. If several FMUs propose a step, the smallest. */
 void tt_times_propose(const struct tt_system *system, struct tt_experiment *proposal);
 
 /* Fills in defaults and checks: finite, stop after start, positive steps, few enough steps. ARGUMENT, with what would be
@@ -30,8 +30,8 @@ TUTTI_CHECKED enum tutti_err tt_times_make_uniform(struct tt_times *times, const
                                                    const struct tt_fmu *fmu, double own, const struct tutti_log *log);
 /* The step of a unit's own, which must be a whole number of communication steps; `name` is for the message. */
 TUTTI_CHECKED enum tutti_err tt_times_check_multiple(const struct tt_times *times, double own, const char *name);
-/* Is `step` a sensible step of a run from start to stop? ARGUMENT, naming the option that it comes from: it is not a
- * positive number, would take too many, or is below the spacing of doubles there. */
+/* Checks that `step` is a sensible step of a run from start to stop. ARGUMENT, naming its option: it is not a positive
+ * number, needs too many steps, or is below the spacing of doubles there. */
 TUTTI_CHECKED enum tutti_err tt_times_check_step(const struct tt_times *times, double step, const char *option);
 
 #endif

@@ -11,7 +11,7 @@ bool tt_command_ring_push(struct tt_command_ring *orders, const struct tt_run_co
     return true;
 }
 
-/* What the other side has written is in another process: a count that cannot be is none. */
+/* The peer is a different process: an impossible count is treated as 0. */
 size_t tt_command_ring_pop(struct tt_command_ring *orders, struct tt_run_command *out, size_t most)
 {
     uint32_t taken = atomic_load_explicit(&orders->taken, memory_order_relaxed);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* command_ring.h - what those who watch a run ask of it, on its way to the first rank, which looks now and then and agrees on it with the others.
+/* command_ring.h - commands of viewers on their way to the first rank, which checks them periodically and agrees on
+ * them with the other ranks.
  *
- * A ring, which lies in memory that both sides see, in two processes as well: zeroed it is empty. One thread gives, one takes. */
+ * A ring in memory that both sides share, also between two processes: zeroed it is empty. It has one writer and one
+ * reader. */
 #ifndef TT_SIM_RANKS_COMMAND_RING_H
 #define TT_SIM_RANKS_COMMAND_RING_H
 
@@ -30,7 +32,7 @@ struct tt_run_command {
 enum { TUTTI_ORDERS_MOST = 256 }; /* that wait; a power of 2 */
 
 struct tt_command_ring {
-    _Atomic uint32_t given, taken; /* so many in all */
+    _Atomic uint32_t given, taken; /* total numbers */
     struct tt_run_command waiting[TUTTI_ORDERS_MOST];
 };
 

@@ -46,7 +46,7 @@ static struct zap_allowed_key *find_allowed_key(struct tt_zap *zap, const uint8_
     return NULL;
 }
 
-/* A part of a question, cut to what has room, with a zero byte after it. Its size; -1: there is none. */
+/* Receives a part of a request, cut to the available room, and terminates it. Returns its size; -1 if there is none. */
 static int receive_request_part(void *handler, char frame[FRAME_SIZE], bool *more)
 {
     zmq_msg_t part;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* curve_auth.h - who may connect: a thread that answers ZeroMQ's question (RFC 27, ZAP) for every CURVE connection that comes to a
- * socket of a context. A key that is not in its list is refused before any byte of a message passes.
+/* curve_auth.h - access control: a thread that answers ZeroMQ's authentication requests (RFC 27, ZAP) for every CURVE
+ * connection to a socket of a context. Keys that are not in its list are rejected before any byte of a message passes.
  *
- * One per context. It has to be there as long as sockets are bound in the context: ZeroMQ lets all peers in if there
- * is no answer. So: tt_curve_auth_start, tt_curve_auth_guard_socket, zmq_bind; and at the end zmq_close, tt_curve_auth_stop, zmq_ctx_term. */
+ * There is one per context. It must exist as long as sockets are bound in the context: ZeroMQ admits all peers if there
+ * is no answer. The order is: tt_curve_auth_start, tt_curve_auth_guard_socket, zmq_bind; at the end zmq_close,
+ * tt_curve_auth_stop, zmq_ctx_term. */
 #ifndef TT_SIM_RANKS_CURVE_AUTH_H
 #define TT_SIM_RANKS_CURVE_AUTH_H
 
@@ -54,7 +55,8 @@ unsigned long tt_curve_auth_count_refused(const struct tt_zap *zap);
 /* Ends the thread; before zmq_ctx_term. NULL is fine. */
 void tt_curve_auth_stop(struct tt_zap *zap);
 
-/* Makes `socket` a CURVE server with these keys, whose connections this context's thread judges; before it is bound. */
+/* Makes `socket` a CURVE server with these keys, whose connections this context's thread checks; call it before
+ * binding. */
 TUTTI_CHECKED enum tutti_err tt_curve_auth_guard_socket(void *socket, const struct tt_curve_keys *own);
 /* Makes the next zmq_connect of `socket` one to the CURVE server with this public key. */
 TUTTI_CHECKED enum tutti_err tt_curve_auth_identify_socket(void *socket, const struct tt_curve_keys *own,

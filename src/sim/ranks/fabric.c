@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all kinds share. */
+/* The common part of all kinds. */
 #include "sim/ranks/fabric.h"
 
 #include <endian.h>
@@ -160,7 +160,7 @@ static enum tutti_err local_fabric_report(struct tt_fabric *fabric, const void *
     (void)fabric;
     (void)bytes;
     (void)size;
-    return TUTTI_OK; /* there is no other rank */
+    return TUTTI_OK; /* there is no second rank */
 }
 
 static void local_fabric_stop(struct tt_fabric *fabric, uint64_t step)

@@ -24,10 +24,10 @@
 #include "base/fail.h"
 #include "unit/signals.h"
 
-/* Who reads what: for one kind of exchange, the pieces of the signal array that go to each peer and come from it.
+/* For one kind of exchange, the pieces of the signal array that are sent to each peer and received from it.
  *
- * A message is the pieces one after the other, then, for each String and Binary, its length (8 bytes, this machine's order)
- * and its bytes. Both ends make their lists from the same plan, so that nothing in a message says what it holds. */
+ * A message is the pieces in sequence, then, for each String and Binary, its length (8 bytes, this machine's order) and
+ * its bytes. Both ends make their lists from one plan, so that messages need no description. */
 
 struct tt_cargo_piece {
     size_t offset, size; /* bytes of the array */
@@ -77,10 +77,10 @@ struct tt_fabric;
 
 enum tt_fabric_reduction { TUTTI_REDUCE_MIN, TUTTI_REDUCE_MAX };
 
-/* What a rank is doing, for those who watch it from outside: written by the rank, read at any time by others. */
+/* The state of a rank for external observers: written by the rank, read at any time by others. */
 struct tt_heartbeat {
     _Atomic uint64_t beat;      /* moves with every macro step, and now and then while the rank waits */
-    _Atomic uint32_t component; /* whose FMU it calls; TUTTI_NONE: none */
+    _Atomic uint32_t component; /* the component whose FMU it calls; TUTTI_NONE: none */
     _Atomic double t;           /* simulated time there */
     _Atomic uint64_t step;      /* macro steps that it has made */
 } __attribute__((aligned(64)));
@@ -94,7 +94,7 @@ static inline uint64_t tt_fabric_heartbeat_sum(const struct tt_heartbeat *where)
 
 struct tt_fabric_kind {
     const char *name; /* "local" */
-    /* Collective. Adds a channel, whose number is the count of those before it. `channel` is borrowed until close. */
+    /* Collective. Adds a channel, numbered by the count of earlier ones. `channel` is borrowed until close. */
     enum tutti_err (*open)(struct tt_fabric *fabric, const struct tt_channel *channel);
     /* Collective among neighbours. `base` is an array laid out as the signals are. After it, what this rank reads there by
      * the channel is what its peers had there when they called. */
@@ -115,11 +115,11 @@ struct tt_fabric {
     int rank, ranks;
     unsigned long exchanges;      /* so far */
     uint64_t step;                /* macro steps that this rank has made; kept by the loop */
-    _Atomic uint64_t *stop_after; /* the least number that any rank told; UINT64_MAX: none. Never NULL */
+    _Atomic uint64_t *stop_after; /* the least number that any rank set; UINT64_MAX: none. Never NULL */
     struct tt_heartbeat *where;   /* this rank's. Never NULL */
 };
 
-/* Is the rank to make no further step? (F3) */
+/* Returns true if the rank must not make a further step (F3). */
 static inline bool tt_fabric_is_stopped(const struct tt_fabric *fabric)
 {
     return atomic_load_explicit(fabric->stop_after, memory_order_relaxed) <= fabric->step;
@@ -135,10 +135,11 @@ void tt_fabric_combine(enum tt_fabric_reduction reduction, double *into, const d
 /* One rank that is alone. */
 TUTTI_CHECKED enum tutti_err tt_fabric_new_local(struct tt_fabric **out);
 
-/* What a rank tells the conductor: a stream of frames, each a kind, a size and a parcel (base/bytes.h).
+/* Reports of a rank to the conductor: a stream of frames, each a kind, a size and a parcel (base/bytes.h).
  *
- * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS, LOAD, STEP, CHECKPOINT, STATE and MADE; TALLY at most once; END,
- * after which nothing comes. A rank that is lost ends anywhere, also in the middle of a frame.
+ * In their order: COLUMNS once, before the first ROW; any number of ROW, LOG, PROGRESS, LOAD, STEP, CHECKPOINT, STATE
+ * and MADE; TALLY at most once; END, which is the last. The stream of a lost rank ends anywhere, also in the middle of
+ * a frame.
  *
  *  COLUMNS   text system; u32 count; each: u32 component (TUTTI_NONE: a port of the system), u32 place (all ranks' columns are
  *            shown in the order of component, then place, then as their rank told them), text name, text unit, text
@@ -156,8 +157,7 @@ TUTTI_CHECKED enum tutti_err tt_fabric_new_local(struct tt_fabric **out);
  *  END       u32 enum tutti_err, text message; what it is about: text unit, text variable, double time; u32 component,
  *            double t (of a failure: where the step that failed was to lead)
  *
- * Sender and receiver are the same version of Tutti on machines with the same byte order; fabrics that leave the machine check
- * that when they connect. */
+ * Sender and receiver have one version of Tutti and one byte order; fabrics between machines check that. */
 
 enum tt_report_kind {
     TUTTI_REPORT_COLUMNS = 1,
@@ -174,7 +174,7 @@ enum tt_report_kind {
     TUTTI_REPORT_KINDS
 };
 
-/* No frame is larger; one that says so is a fault. */
+/* No frame is larger; a larger size is a fault. */
 static const uint64_t TUTTI_REPORT_MOST = (uint64_t)1 << 32;
 
 /* "kind, size" in front of every frame. */
@@ -185,8 +185,8 @@ void tt_fabric_begin_report(struct tt_byte_writer *parcel);
 /* Fills the header in and hands the frame to the fabric. MEMORY if the parcel has failed. */
 TUTTI_CHECKED enum tutti_err tt_fabric_send_report(struct tt_fabric *fabric, enum tt_report_kind kind,
                                                    struct tt_byte_writer *parcel);
-/* Is there a whole frame at the start of these bytes? *size is that of its parcel, which begins TUTTI_REPORT_HEADER bytes
- * from there. FORMAT if what is there cannot be a frame. */
+/* Returns true if these bytes begin with a complete frame. *size is that of its parcel, which begins
+ * TUTTI_REPORT_HEADER bytes from there. FORMAT if they cannot be a frame. */
 TUTTI_CHECKED enum tutti_err tt_fabric_find_report(const char *bytes, size_t count, enum tt_report_kind *kind,
                                                    size_t *size, bool *whole);
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The area: how it is laid out, and who joins it; how ranks wait, exchange, reduce and report.
+/* The area: its layout, joining it; waiting, exchange, reductions and reports.
  *
  * Invariants:
- *  S1  The area has the same address for all ranks (threads, or forks of the process that mapped it): pointers into it are
- *      good everywhere.
- *  S2  Every word has one writer, except counts of those who wait, the count of arrivals, the bell and stop_after. What
- *      different ranks write lies on different cache lines.
- *  S3  A rank that changes a word that others may wait for stores it, then looks whether one waits; one that waits says so,
- *      then looks at the word. All four are sequentially consistent, so one of the two sees the other.
- *  S4  The conductor follows no pointer that lies in the area, and bounds every number that it reads there: code of FMUs in a
- *      rank's process can write anything to it, and may be confined (confine/), which the conductor is not.
- *  S5  A rank that waits for a count accepts the values that its peers can have written, and no others; while it naps it looks whether
- *      the marks are still there. So overwritten memory ends the run, and does not let it wait for ever. */
+ *  S1  The area has the same address for all ranks (threads, or forks of the process that mapped it): pointers into
+ *      it are valid everywhere.
+ *  S2  Every word has one writer, except counts of waiting ranks, the count of arrivals, the bell and stop_after.
+ *      Words of different writers are on different cache lines.
+ *  S3  A rank that changes a word that others may wait for stores it, then checks for waiting ranks; a waiting rank
+ *      registers, then checks the word. All four operations are sequentially consistent, so at least one of the two
+ *      detects the other.
+ *  S4  The conductor follows no pointer that lies in the area, and bounds every number that it reads there: code of
+ *      FMUs in a rank's process can write anything to it, and may be confined (base/sandbox/), which the conductor
+ *      is not.
+ *  S5  A rank that waits for a count accepts only values that its peers can have written; while it naps it checks
+ *      the marks. So overwritten memory ends the run instead of blocking it forever. */
 #include "sim/ranks/shared_fabric.h"
 
 #include <errno.h>
@@ -43,7 +45,7 @@ struct shared_slot {
     char bytes[];
 };
 
-/* Where the address of a mailbox is told. */
+/* Publishes the address of a mailbox. */
 struct shared_cell {
     _Atomic uint32_t made, waiting;
     struct shared_mailbox *box;
@@ -66,11 +68,10 @@ struct report_ring {
     _Alignas(LINE) char bytes[RING];
 };
 
-/* What belongs to one rank. */
 struct shared_seat {
     struct tt_heartbeat where;
     _Atomic bool left;
-    _Atomic uint64_t mark;                    /* the area's, as long as nobody overwrites it (S5) */
+    _Atomic uint64_t mark;                    /* equals the area's mark, unless it was overwritten (S5) */
     _Alignas(LINE) double vectors[2][VECTOR]; /* of this reduction and of the one before */
     struct report_ring ring;
 };
@@ -87,7 +88,7 @@ struct shared_head {
     _Alignas(LINE) struct tt_command_ring orders;
 };
 
-/* What is known of the area, in memory that is not shared (S4). */
+/* Data about the area in private memory (S4). */
 struct tt_shared_fabric {
     struct tt_fabric_kind kind;
     int ranks;
@@ -97,12 +98,11 @@ struct tt_shared_fabric {
     struct shared_seat *seats;
     struct shared_cell *cells; /* by writer, then reader */
     char *rooms;               /* per rank, memory for its mailboxes */
-    size_t room;               /* ... so much */
+    size_t room;               /* room for this number of bytes */
     uint64_t mark;             /* by chance */
     uint64_t *taken;           /* per rank, of its ring: the conductor does not read its own count there (S4) */
 };
 
-/* A mailbox from one of its ends. */
 struct shared_end {
     struct shared_mailbox *box;
     const struct tt_cargo *cargo;
@@ -116,13 +116,12 @@ struct shared_channel {
     uint32_t out_count, in_count;
 };
 
-/* A rank's fabric. */
 struct shared_member {
     struct tt_fabric fabric;
     struct tt_shared_fabric *area;
     struct shared_channel *channels;
     uint32_t channel_count;
-    struct shared_cell **next_out, **next_in; /* per peer: where its next mailbox is told */
+    struct shared_cell **next_out, **next_in; /* per peer: where the address of its next mailbox is published */
     size_t used;                              /* of its room */
     uint32_t reductions;
     double patience; /* seconds to spin before it parks */
@@ -149,7 +148,7 @@ static inline void store_and_wake(_Atomic uint32_t *word, uint32_t value, _Atomi
 /* Parking and being woken costs some microseconds, more on an idle virtual machine. Spinning for about that long costs at most
  * twice the best choice. Where it is in vain again and again, less of it will do. */
 static const double LEAST_PATIENCE = 2e-6, MOST_PATIENCE = 100e-6;
-/* A rank that parks looks up so often: is there a stop? */
+/* A parked rank checks for a stop at this interval (seconds). */
 static const double NAP = 50e-3;
 enum { SPINS_PER_LOOK = 64, YIELDS = 16 };
 
@@ -232,7 +231,7 @@ static bool area_is_intact(const struct tt_shared_fabric *area)
     return has;
 }
 
-/* Waits while *word is `old`; `waiting` counts those who do. STOPPED if a stop comes first, unless `always`. */
+/* Waits while *word is `old`; `waiting` counts waiting ranks. STOPPED if a stop comes first, unless `always`. */
 static enum tutti_err shared_fabric_wait_for(struct shared_member *self, _Atomic uint32_t *word, uint32_t old,
                                              _Atomic uint32_t *waiting, bool always)
 {
@@ -307,7 +306,7 @@ static enum tutti_err shared_fabric_report(struct tt_fabric *fabric, const void 
         shared_fabric_copy_to_ring(ring, written, at, part);
         written += part, at += part, size -= part;
         atomic_store_explicit(&ring->written, written, memory_order_release);
-        /* A bell that is not heard costs the conductor no more than the rest of its nap. */
+        /* A missed bell costs the conductor at most the rest of its nap. */
         if (used + part >= RING / 2 && atomic_load_explicit(&self->area->head->dozing, memory_order_relaxed))
             notify_conductor(self->area);
         if (size > 0)
@@ -364,7 +363,7 @@ static void *shared_fabric_allocate(struct shared_member *self, size_t size)
     return memory;
 }
 
-/* Makes the mailbox of an outgoing link, and tells the peer where it is. */
+/* Creates the mailbox of an outgoing link, and publishes its address. */
 static enum tutti_err create_mailbox(struct shared_member *self, struct shared_end *end)
 {
     const struct tt_cargo *cargo = end->cargo;
@@ -487,11 +486,11 @@ static enum tutti_err shared_fabric_exchange(struct tt_fabric *fabric, uint32_t 
     return TUTTI_OK;
 }
 
-/* Reductions: every rank writes its vector, then, once all have, combines all of them. The last to arrive tells the others, so
- * that each parks at most once, however many there are.
+/* Reductions: every rank writes its vector, then, once all have, combines all of them. The last to arrive notifies the
+ * others, so that each parks at most once.
  *
- * Two vectors per rank are enough: who writes its vector for reduction n has seen all arrive at n - 1, so all have finished
- * reading those of n - 2. */
+ * Two vectors per rank are enough: a rank that writes its vector for reduction n has seen all arrive at n - 1, so all
+ * have finished reading those of n - 2. */
 
 static enum tutti_err shared_fabric_barrier_arrive(struct shared_member *self)
 {

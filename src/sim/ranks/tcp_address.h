@@ -9,9 +9,9 @@
 
 enum { TUTTI_ADDRESS_SIZE = 256 };
 
-/* Looks names up: "tcp://HOST:PORT" becomes "tcp://127.0.0.1:4711" or "tcp://[::1]:4711" (IPv4 where there is one). PORT may be "*"
- * (of those that bind). *loopback: it cannot be reached from another machine. ARGUMENT if it is no such text, LOST if
- * the name cannot be looked up. */
+/* Resolves names: "tcp://HOST:PORT" becomes "tcp://127.0.0.1:4711" or "tcp://[::1]:4711" (IPv4 is preferred). PORT may
+ * be "*" (for binding). *loopback: unreachable from other machines. ARGUMENT if it is malformed, LOST if it cannot be
+ * resolved. */
 TUTTI_CHECKED enum tutti_err tt_tcp_address_resolve(const char *endpoint, char numeric[TUTTI_ADDRESS_SIZE],
                                                     bool *loopback);
 
@@ -25,8 +25,8 @@ struct tt_port_range {
 /* "5000-5100", or "5000". ARGUMENT, naming `option`. */
 TUTTI_CHECKED enum tutti_err tt_tcp_address_parse_ports(struct tt_port_range *out, const char *text,
                                                         const char *option);
-/* Lets a ZeroMQ socket listen at one of them that is free; `endpoint` is "tcp://HOST:PORT" with any port, for instance "*". IO if
- * there is none. */
+/* Lets a ZeroMQ socket listen at a free port of the list; `endpoint` is "tcp://HOST:PORT" with any port, for instance
+ * "*". IO if none is free. */
 TUTTI_CHECKED enum tutti_err tt_tcp_address_bind(const struct tt_port_range *ports, void *socket, const char *endpoint);
 
 #endif

@@ -2,13 +2,13 @@
 /* The tcp fabric: a rank from its port to its end, its links, reductions and reports.
  *
  * Invariants:
- *  L1  Both ends of a link send and take DATA and REDUCE in the same order (F1), so that a queue per link is enough, and a message
- *      that is not the one expected is a fault of the peer.
- *  L2  At most WINDOW messages are on a link that the other end has not taken. Those who wait for room are ahead of the other by so
- *      many exchanges; those who wait for data are not ahead: no circle of waiting.
- *  L3  A stop goes out by all links of the rank that hears of it first: what came by a link before the stop did was
- *      sent before its peer knew of it, and is taken.
- *  L4  A rank that waits looks at everything that comes, and ten times a second at the connections. */
+ *  L1  Both ends of a link send and receive DATA and REDUCE in one order (F1), so that a queue per link is enough,
+ *      and an unexpected message is a fault of the peer.
+ *  L2  At most WINDOW messages on a link are unreceived. A rank that waits for room is ahead of its peer by WINDOW
+ *      exchanges; a rank that waits for data is not ahead: waiting is never circular.
+ *  L3  A stop is sent on all links by the rank that receives it first: messages that arrive on a link before the
+ *      stop were sent before the peer received it, and are accepted.
+ *  L4  A waiting rank handles all messages, and checks the connections ten times a second. */
 #include "sim/ranks/tcp_fabric.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ enum { WINDOW = 256 }; /* messages */
 struct tcp_link {
     int rank; /* of the peer; -1: the hub */
     enum tt_tcp_link_state state;
-    bool gone, left; /* its connection has ended; it said goodbye */
+    bool gone, left; /* its connection has ended; it has sent BYE */
     const char *why; /* it is gone */
     double since;    /* when we called */
     uint64_t stop;   /* the least that came by it */
@@ -36,10 +36,10 @@ struct tcp_link {
     zmq_msg_t *queue; /* a ring of those that came and were not taken */
     uint32_t first, queued, room;
     uint32_t sent, acked, taken,
-        told; /* DATA and REDUCE: by us; of these, taken there; of theirs, by us; of these, told */
+        told; /* DATA and REDUCE: sent by us; acknowledged by the peer; received by us; acknowledged by us */
 };
 
-/* A turn of a reduction: which rank is told, or heard. */
+/* A turn of a reduction: sends to, or receives from a rank. */
 enum deed { TELL, COMBINE, ADOPT };
 
 struct reduce_turn {
@@ -61,7 +61,7 @@ struct tt_tcp_fabric {
     double next_look;
     double stop_came; /* when the last stop came from others */
     double linger;
-    unsigned strangers; /* messages of those who are no members */
+    unsigned strangers; /* number of messages from non-members */
 
     const struct tt_channel **channels;
     size_t channel_count, channel_room;
@@ -123,7 +123,6 @@ static size_t tcp_fabric_hash_route(const struct tt_tcp_route *route)
     return (size_t)(hash ^ hash >> 32);
 }
 
-/* The number of the link, or -1. */
 static int find_link_by_route(const struct tt_tcp_fabric *tcp, const struct tt_tcp_route *route)
 {
     uint32_t number;
@@ -161,7 +160,7 @@ static enum tutti_err tcp_fabric_send_hello(struct tt_tcp_fabric *tcp, const str
     return sending == TUTTI_SENDING_MEMORY ? tt_fail_memory() : TUTTI_OK; /* if it is gone, that shows later */
 }
 
-/* The link that a hello opens, or NULL. With keys, no peer can be another than its key says. */
+/* Finds the link that a hello opens, or NULL. With keys, the key proves the identity of a peer. */
 static struct tcp_link *find_expected_link(struct tt_tcp_fabric *tcp, const struct tt_frame_hello *hello,
                                            zmq_msg_t *message)
 {
@@ -176,7 +175,7 @@ static struct tcp_link *find_expected_link(struct tt_tcp_fabric *tcp, const stru
     return link->state == TUTTI_TCP_UNKNOWN && user && strcmp(user, name) == 0 ? link : NULL;
 }
 
-/* A message by a connection that has not said who it is. A stranger is turned away, and does not disturb the run. */
+/* Handles a message of an unidentified connection. A stranger is rejected, and does not disturb the run. */
 static enum tutti_err tcp_fabric_handle_hello(struct tt_tcp_fabric *tcp, const struct tt_tcp_route *route,
                                               zmq_msg_t *message)
 {
@@ -203,7 +202,6 @@ static enum tutti_err tcp_fabric_handle_hello(struct tt_tcp_fabric *tcp, const s
     return tcp_fabric_send_hello(tcp, route, TUTTI_FRAME_FINE);
 }
 
-/* The answer to our hello. */
 static enum tutti_err handle_hello_reply(struct tt_tcp_fabric *tcp, struct tcp_link *link, zmq_msg_t *message)
 {
     struct tt_frame_hello hello;
@@ -223,7 +221,6 @@ static enum tutti_err handle_hello_reply(struct tt_tcp_fabric *tcp, struct tcp_l
     return TUTTI_OK;
 }
 
-/* Keeps the message until it is taken. */
 static enum tutti_err tcp_fabric_enqueue(struct tt_tcp_fabric *tcp, struct tcp_link *link, zmq_msg_t *message)
 {
     if (link->queued > 2 * WINDOW)
@@ -233,7 +230,7 @@ static enum tutti_err tcp_fabric_enqueue(struct tt_tcp_fabric *tcp, struct tcp_l
         zmq_msg_t *queue = malloc(room * sizeof *queue);
         if (!queue)
             return tt_fail_memory();
-        for (uint32_t i = 0; i < link->queued; i++) /* ZeroMQ: a message is moved by its own function only */
+        for (uint32_t i = 0; i < link->queued; i++) /* ZeroMQ: only its own function may move a message */
             zmq_msg_init(&queue[i]), zmq_msg_move(&queue[i], &link->queue[(link->first + i) & (link->room - 1)]);
         free(link->queue);
         link->queue = queue;
@@ -310,7 +307,7 @@ static void receive_socket_events(struct tt_tcp_fabric *tcp)
         }
 }
 
-/* A connection that others made has no event that says whose it is; but sending to it fails once it has ended. */
+/* An incoming connection has no event that identifies its end; but sending to it fails once it has ended. */
 static void tcp_fabric_probe_link(struct tt_tcp_fabric *tcp, struct tcp_link *link)
 {
     if (link->state == TUTTI_TCP_UP && !link->gone &&
@@ -326,7 +323,7 @@ static bool has_send_credit(const struct tt_tcp_fabric *tcp)
     return tcp->reported + tcp->batched <= tcp->granted;
 }
 
-/* Sends the batch, whether there is leave or not. */
+/* Sends the batch, regardless of credit. */
 static enum tt_sending send_report_batch(struct tt_tcp_fabric *tcp)
 {
     struct tcp_link *hub = hub_link(tcp);
@@ -373,7 +370,7 @@ static void tcp_fabric_check_links(struct tt_tcp_fabric *tcp, double now)
     }
 }
 
-/* Takes the next message off the socket, if there is one, and does what it says. Waits at most 0.1 s if `wait`. */
+/* Receives and handles the next message of the socket, if there is one. Waits at most 0.1 s if `wait`. */
 static enum tutti_err receive_next_message(struct tt_tcp_fabric *tcp, bool wait)
 {
     struct tt_tcp_route route;
@@ -404,8 +401,8 @@ static enum tutti_err link_is_lost(struct tt_tcp_fabric *tcp, const struct tcp_l
                    link->gone && link->why ? link->why : "it has ended before us");
 }
 
-/* The stop has come by another link, perhaps. What the peer sent before it knew of the stop is taken (L3), unless it is so busy that
- * it has not even passed the stop on. */
+/* The stop may have arrived on a different link. Messages that the peer sent before the stop reached it are accepted
+ * (L3), unless it is so busy that it has not even forwarded the stop. */
 static enum tutti_err await_stop_or_lost(struct tt_tcp_fabric *tcp, const struct tcp_link *link)
 {
     bool is_last = link->stop <= tcp->fabric.step || link->gone || link->left || link->state != TUTTI_TCP_UP ||
@@ -430,7 +427,7 @@ static enum tutti_err await_link_step(struct tt_tcp_fabric *tcp, struct tcp_link
     return TUTTI_OK;
 }
 
-/* Now and then: looks for stops, though there is nothing to wait for. */
+/* From time to time: checks for stops, although there is nothing to wait for. */
 static enum tutti_err poll_for_stop(struct tt_tcp_fabric *tcp)
 {
     if (tt_wall_clock_now() < tcp->next_look)
@@ -497,7 +494,7 @@ static enum tutti_err send_data_frame(struct tt_tcp_fabric *tcp, struct tcp_link
     return err;
 }
 
-/* Waits for the next message of the link, which has to be this one; the caller closes it. */
+/* Waits for the next message of the link, which must be of this kind; the caller closes it. */
 static enum tutti_err tcp_fabric_receive_from_link(struct tt_tcp_fabric *tcp, struct tcp_link *link,
                                                    enum tt_frame_kind kind, uint32_t channel, zmq_msg_t *message)
 {
@@ -514,7 +511,7 @@ static enum tutti_err tcp_fabric_receive_from_link(struct tt_tcp_fabric *tcp, st
     link->first = (link->first + 1) & (link->room - 1);
     link->queued--;
     link->taken++;
-    if (link->taken - link->told >= WINDOW / 4) { /* nothing goes the other way that would tell it */
+    if (link->taken - link->told >= WINDOW / 4) { /* no message in the opposite direction carries the acknowledgement */
         const struct tt_frame_head ack = {.kind = TUTTI_FRAME_ACK, .taken = link->taken};
         if (tt_tcp_socket_send_frame(&tcp->socket, &link->route, &ack, NULL) == TUTTI_SENDING_DONE)
             link->told = link->taken;
@@ -522,14 +519,14 @@ static enum tutti_err tcp_fabric_receive_from_link(struct tt_tcp_fabric *tcp, st
     return TUTTI_OK;
 }
 
-/* Reductions: who tells whom, in which order, is laid down once.
+/* Reductions: the order of messages is determined once.
  *
  * Ranks of one machine first: along a binomial tree to the lowest of them. These leaders of machines then go through
- * ceil(log2 n) rounds, in round k telling the one 2^k further and hearing the one 2^k before (dissemination; Hensgen, Finkel and
- * Manber 1988, for barriers): for min and max it does no harm that a value may come twice, and no number of machines is special.
- * At last down the trees. Two ranks alone are two leaders: one message each way, at the same time. */
+ * ceil(log2 n) rounds, in round k sending to the one 2^k further and receiving from the one 2^k before (dissemination;
+ * Hensgen, Finkel and Manber 1988, for barriers): for min and max a value may be counted twice, and any number of
+ * machines works. Finally down the trees. Two ranks are two leaders: one message each way, simultaneously. */
 
-/* Ranks of a machine, in rising order, and which of them this one is. */
+/* Ranks of a machine, in ascending order, and the index of this one. */
 struct host_group {
     int *ranks;
     int count, own;
@@ -674,8 +671,8 @@ static bool report_can_wait(const void *frame, size_t size)
            kind == TUTTI_REPORT_LOAD;
 }
 
-/* Waits for leave to send the batch, and sends it. A stop does not end this wait: what was computed until then belongs to the
- * result, and the conductor takes it as the others come to their end. */
+/* Waits for credit to send the batch, and sends it. A stop does not end this wait: computed data belongs to the result,
+ * and the conductor receives it as the other ranks end. */
 static enum tutti_err tcp_fabric_await_credit(struct tt_tcp_fabric *tcp)
 {
     const struct tcp_link *hub = hub_link(tcp);
@@ -830,7 +827,7 @@ static void tcp_fabric_stop(struct tt_fabric *fabric, uint64_t step)
     broadcast_stop(tcp_from_fabric(fabric), step);
 }
 
-/* Others may still want what was sent last: ZeroMQ's thread has to live until it is theirs. One that says goodbye has it. */
+/* Peers may still need the last messages: ZeroMQ's thread must live until they are delivered, as a peer's BYE confirms. */
 static void send_close(struct tt_tcp_fabric *tcp)
 {
     const struct tt_frame_head bye = {.kind = TUTTI_FRAME_BYE};

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* tcp_fabric.h - ranks on several machines, over ZeroMQ: what they exchange goes directly between those that share signals; what they
- * report goes to the conductor's hub (tcp_hub.h).
+/* tcp_fabric.h - ranks on several machines, over ZeroMQ: ranks that share signals exchange them directly; reports go to
+ * the conductor's hub (tcp_hub.h).
  *
- * How a run comes to be:
- *   each rank  tt_tcp_fabric_listen: a port, and (with keys) a key of its own for this run
- *   conductor  gathers ports and public keys, and gives all of them to all (struct tt_tcp_run)
+ * The start of a run:
+ *   each rank  tt_tcp_fabric_listen: a port, and (with keys) a separate key for this run
+ *   conductor  collects ports and public keys, and sends all of them to all (struct tt_tcp_run)
  *   conductor  tt_tcp_hub_open: connects to all ranks
  *   each rank  tt_tcp_fabric_connect: a fabric
  *
- * With keys every connection is encrypted and authenticated both ways (CURVE), and only the keys of the run are let in. Without
- * keys, everything must be on this machine's loopback.
+ * With keys every connection is encrypted and authenticated both ways (CURVE), and only the keys of the run are
+ * admitted. Without keys, everything must be on this machine's loopback.
  *
- * A peer is lost if its connection ends, or if nothing has come from it for `lost_after` seconds (ZeroMQ's own threads ask and
- * answer, so that a rank may compute as long as it likes). Lost packets are TCP's affair and no loss. */
+ * A peer is lost if its connection ends, or if nothing has come from it for `lost_after` seconds (ZeroMQ's threads
+ * exchange heartbeats, so that a rank may compute for any time). Lost packets are handled by TCP. */
 #ifndef TT_SIM_RANKS_TCP_FABRIC_H
 #define TT_SIM_RANKS_TCP_FABRIC_H
 
@@ -30,7 +30,7 @@ struct tt_tcp_peer {
     uint8_t public_key[TUTTI_KEY_SIZE];
 };
 
-/* What all members of a run know; the same on all of them. */
+/* The data that all members of a run share; equal on all of them. */
 struct tt_tcp_run {
     uint8_t id[TUTTI_TCP_RUN_ID]; /* random (tt_curve_auth_random_bytes): those of another run are turned away */
     int ranks;
@@ -42,9 +42,10 @@ struct tt_tcp_run {
 
 struct tt_tcp_fabric;
 
-/* Listens at `address` ("127.0.0.1", "0.0.0.0", "::", no port), at one of the ports (NULL: any): from now on others may connect, and wait. `own` (copied; NULL:
- * none) is this rank's pair for this run; `lost_after` is that of struct tt_tcp_run. ARGUMENT if there are no keys and the
- * address is not a loopback one. `log` (borrowed, may be NULL; called from other threads, too) gets warnings about strangers. */
+/* Listens at `address` ("127.0.0.1", "0.0.0.0", "::", no port), at one of the ports (NULL: any): from now on other
+ * ranks may connect, and wait. `own` (copied; NULL: none) is this rank's key pair for this run; `lost_after` is that of
+ * struct tt_tcp_run. ARGUMENT without keys if the address is not loopback. `log` (borrowed, may be NULL; also called
+ * from other threads) gets warnings about strangers. */
 TUTTI_CHECKED enum tutti_err tt_tcp_fabric_listen(struct tt_tcp_fabric **out, const char *address,
                                                   const struct tt_port_range *ports, const struct tt_curve_keys *own,
                                                   double lost_after, const struct tutti_log *log);
@@ -52,10 +53,10 @@ int tt_tcp_fabric_port(const struct tt_tcp_fabric *tcp);
 /* NULL is fine; not after tt_tcp_fabric_connect. */
 void tt_tcp_fabric_free(struct tt_tcp_fabric *tcp);
 
-/* Makes the fabric of rank `rank`, and waits for the hub to say hello (30 s; it may have done so already). Takes `tcp`, also if it
- * fails. `run` is copied. `where` (borrowed; NULL: the fabric has its own) is what the rank keeps up to date; a daemon that
- * watches it puts it into memory that both see. Connections to other ranks are made when a channel or the first reduction needs
- * them. ARGUMENT if there are no keys and any rank is beyond loopback; LOST if the hub does not come. */
+/* Makes the fabric of rank `rank`, and waits for the hub's hello (30 s; it may have arrived already). Takes `tcp`, also
+ * if it fails. `run` is copied. `where` (borrowed; NULL: the fabric allocates it) is updated by the rank; a supervising
+ * daemon places it in shared memory. Connections to other ranks are made when a channel or the first reduction needs
+ * them. ARGUMENT without keys if any rank is not on loopback; LOST if the hub does not connect. */
 TUTTI_CHECKED enum tutti_err tt_tcp_fabric_connect(struct tt_fabric **out, struct tt_tcp_fabric *tcp, int rank,
                                                    const struct tt_tcp_run *run, struct tt_heartbeat *where);
 

@@ -76,7 +76,7 @@ static void put_frame_head(struct tt_byte_writer *parcel, enum tt_frame_kind kin
     tt_bytes_put_bytes(parcel, head, sizeof head);
 }
 
-/* What every protocol begins with, so that the next one can still be told from garbage: magic, protocol, version. */
+/* The common beginning of every protocol version, which distinguishes it from garbage: magic, protocol, version. */
 void tt_tcp_frame_write_hello(struct tt_byte_writer *parcel, const struct tt_frame_hello *hello)
 {
     put_frame_head(parcel, TUTTI_FRAME_HELLO);

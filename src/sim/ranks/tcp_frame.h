@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tcp_frame.h - the messages, or frames, of the tcp fabric. No sockets here: what comes in is hostile, and is tested as such (fuzz_frame).
+/* tcp_frame.h - the messages, or frames, of the tcp fabric. No sockets here: input is untrusted, and is fuzzed
+ * (fuzz_frame).
  *
  * A message is a head of 16 bytes and a body:
  *
@@ -8,14 +9,14 @@
  *  DATA    an exchange: the cargo of `channel` (fabric.h), in the machines' byte order, which the hello has compared
  *  REDUCE  doubles, likewise
  *  ACK     nothing: only the head's `taken` counts
- *  PING    nothing: is the connection there?
- *  STOP    u64: no rank is to go beyond so many macro steps
+ *  PING    nothing: tests the connection
+ *  STOP    u64: the number of macro steps that no rank may exceed
  *  BYE     nothing: no further message comes
  *  REPORT  to the hub: bytes of the stream of fabric.h
- *  GRANT   from the hub: u64: how many bytes of that stream may be sent, all together
+ *  GRANT   from the hub: u64: the total number of bytes of that stream that may be sent
  *
- * DATA and REDUCE of one link are numbered together; `taken` says how many the sender has taken off the link, so that
- * no rank runs ahead of a slower one without bounds. */
+ * DATA and REDUCE of one link are numbered together; `taken` is the number that the sender has received on the link,
+ * which bounds how far a rank runs ahead of a slower one. */
 #ifndef TT_SIM_RANKS_TCP_FRAME_H
 #define TT_SIM_RANKS_TCP_FRAME_H
 
@@ -65,7 +66,7 @@ struct tt_frame_hello {
     uint32_t rank, ranks;
 };
 
-/* What this program has to say. */
+/* Fills in the hello of this program. */
 void tt_tcp_frame_fill_hello(struct tt_frame_hello *hello, const uint8_t run[TUTTI_FRAME_RUN_ID], uint32_t rank,
                              uint32_t ranks);
 /* Appends the whole message, head and all, to a parcel. */
@@ -82,9 +83,9 @@ enum tt_frame_reason {
     TUTTI_FRAME_REASONS
 };
 
-/* Can we work together? Does not look at ranks. */
+/* Checks that both sides are compatible. Does not check ranks. */
 enum tt_frame_reason tt_tcp_frame_compare_hello(const struct tt_frame_hello *theirs, const struct tt_frame_hello *ours);
-/* FORMAT with a sentence: `who` ("rank 2 at host:port") with that version does not fit, because ... */
+/* FORMAT with a sentence: `who` ("rank 2 at host:port") with that version is incompatible, with the reason. */
 enum tutti_err tt_tcp_frame_fail_mismatch(enum tt_frame_reason reason, const char *who, const char *version);
 
 void tt_tcp_frame_write_refusal(struct tt_byte_writer *parcel, enum tt_frame_reason reason);

@@ -17,7 +17,7 @@ struct hub_member {
     enum tt_tcp_link_state state;
     bool left;
     enum tutti_err err; /* LOST or FORMAT */
-    char *message;      /* ... and why */
+    char *message;      /* and the reason */
     struct tt_tcp_route route;
     char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE];
     char *bytes;
@@ -176,7 +176,7 @@ static enum tutti_err tcp_hub_receive(struct tt_tcp_hub *hub, bool wait, bool *g
     return err;
 }
 
-/* What was on its way when a connection ended has been received before: no rank is lost in the middle of a message. */
+/* Messages in transit when a connection ended were received before: no rank is lost in the middle of a message. */
 static enum tutti_err tcp_hub_check_members(struct tt_tcp_hub *hub)
 {
     enum tt_tcp_event event;

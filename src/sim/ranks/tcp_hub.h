@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tcp_hub.h - the conductor's end of the tcp fabric: it calls all ranks, gathers what they report, and tells them to stop. */
+/* tcp_hub.h - the conductor's end of the tcp fabric: it connects to all ranks, collects their reports, and sends stops. */
 #ifndef TT_SIM_RANKS_TCP_HUB_H
 #define TT_SIM_RANKS_TCP_HUB_H
 
@@ -7,28 +7,28 @@
 
 struct tt_tcp_hub;
 
-/* Begins to connect to all ranks of the run; does not wait. `run` and `own` (the pair of run->hub_key; NULL: none) are copied.
- * ARGUMENT if there are no keys and a rank is beyond loopback. */
+/* Begins to connect to all ranks of the run; does not wait. `run` and `own` (the pair of run->hub_key; NULL: none) are
+ * copied. ARGUMENT without keys if a rank is not on loopback. */
 TUTTI_CHECKED enum tutti_err tt_tcp_hub_open(struct tt_tcp_hub **out, const struct tt_tcp_run *run,
                                              const struct tt_curve_keys *own);
 /* The ZeroMQ socket, for a zmq_poll (ZMQ_POLLIN) together with others; when it has something, or ten times a second, call
  * tt_tcp_hub_wait with 0. No other code reads or writes it. */
 void *tt_tcp_hub_socket(const struct tt_tcp_hub *hub);
-/* Waits for messages, at most `seconds`, and takes what is there. Stops that ranks tell are passed on to all. Errors are those
- * of ZeroMQ itself, and MEMORY; what ranks do wrong shows in tt_tcp_hub_state. */
+/* Waits for messages, at most `seconds`, and handles them. Stops of ranks are forwarded to all. Errors are those of
+ * ZeroMQ itself, and MEMORY; faults of ranks appear in tt_tcp_hub_state. */
 TUTTI_CHECKED enum tutti_err tt_tcp_hub_wait(struct tt_tcp_hub *hub, double seconds);
-/* What the rank has reported and is not taken yet; borrowed until the next call. A rank that is far ahead waits: what
- * tt_conductor_receive leaves stays here, and beyond half a megabyte the rank gets no leave to send more. */
+/* Returns unread reports of the rank; borrowed until the next call. A rank that is far ahead waits: bytes that
+ * tt_conductor_receive leaves stay here, and beyond half a megabyte the rank gets no further credit. */
 const char *tt_tcp_hub_pending_bytes(const struct tt_tcp_hub *hub, int rank, size_t *count);
 /* `count` bytes of it are done with. */
 void tt_tcp_hub_consume(struct tt_tcp_hub *hub, int rank, size_t count);
-/* OK: it is there, or is still being connected to. LOST: its connection has ended, or cannot be made; what it reported
- * before is here. FORMAT: it is of another version, or sent what no rank sends; nothing more is taken from it. Each with a
- * message that names rank and endpoint. A rank that has said goodbye is OK for ever. */
+/* OK: it is connected, or connecting. LOST: its connection has ended, or cannot be made; earlier reports are available.
+ * FORMAT: it has a different version, or broke the protocol; nothing more is received from it. Each with a message that
+ * names rank and endpoint. A rank that has sent BYE stays OK. */
 TUTTI_CHECKED enum tutti_err tt_tcp_hub_state(const struct tt_tcp_hub *hub, int rank);
-/* Has the rank answered our hello? */
+/* Returns true if the rank has answered the hello. */
 bool tt_tcp_hub_is_connected(const struct tt_tcp_hub *hub, int rank);
-/* Has it said goodbye? It will report nothing any more, by its own wish. */
+/* Returns true if it has sent BYE: it will report nothing more, intentionally. */
 bool tt_tcp_hub_has_left(const struct tt_tcp_hub *hub, int rank);
 /* Tells all ranks that none is to go beyond `step` macro steps (0: at once). */
 void tt_tcp_hub_stop(struct tt_tcp_hub *hub, uint64_t step);

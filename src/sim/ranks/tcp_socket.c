@@ -9,7 +9,7 @@
 #include "sim/ranks/tcp_address.h"
 
 enum {
-    WAIT_MS = 100,         /* of one wait: how often those who wait look around */
+    WAIT_MS = 100,         /* duration of one wait, after which waiting callers check again */
     BACKLOG = 1024,        /* all ranks may come at once */
     NEVER_MS = 1000000000, /* ZeroMQ adds up to as much, which has to fit into an int */
     HIGH_WATER = 4096,     /* messages; not reached by ranks that keep to the windows of links and reports */
@@ -38,8 +38,8 @@ static enum tutti_err tcp_socket_fail(const char *what)
     return tt_fail(TUTTI_ERR_IO, "ZeroMQ cannot %s: %s", what, zmq_strerror(zmq_errno()));
 }
 
-/* Heartbeats are ZeroMQ's: its thread asks at intervals and gives the connection up if nothing comes back in time; TTL makes the
- * other side do the same. An interval and that time are `lost_after` together. */
+/* Heartbeats are ZeroMQ's: its thread sends them at intervals and gives the connection up without a timely answer; TTL
+ * makes the peer do likewise. An interval and that time are `lost_after` together. */
 static enum tutti_err set_socket_options(void *socket, double lost_after)
 {
     double seconds = lost_after > 0 ? fmin(lost_after, LONGEST) : 3;
@@ -198,7 +198,7 @@ enum tt_sending tt_tcp_socket_send_parcel(struct tt_tcp_socket *self, const stru
     return parcel->failed ? TUTTI_SENDING_MEMORY : send_bytes(self, route, parcel->bytes, parcel->size);
 }
 
-/* Drops what is after the part that was read last; was there anything? */
+/* Drops the remaining parts after the last one read; returns true if there were any. */
 static bool drop_remaining_parts(void *socket)
 {
     int more = 0;

@@ -15,7 +15,7 @@
 #include "sim/ranks/curve_auth.h"
 #include "sim/ranks/tcp_frame.h"
 
-/* What both ends of a link keep to. */
+/* Limits that both ends of a link obey. */
 enum {
     TUTTI_TCP_LEAVE = 512 * 1024, /* bytes of reports that the hub lets a rank send before it has taken some */
     TUTTI_TCP_BATCH = 64 * 1024,  /* bytes of reports in a message */
@@ -61,7 +61,7 @@ void tt_tcp_socket_close(struct tt_tcp_socket *self, double linger);
 
 /* The name that we give to a connection to `number`. */
 struct tt_tcp_route tt_tcp_socket_route(const struct tt_tcp_socket *self, uint32_t number);
-/* Is it such a name, and of which number? */
+/* Returns true if it is such a name, with its number. */
 bool tt_tcp_socket_is_route(const struct tt_tcp_socket *self, const struct tt_tcp_route *route, uint32_t *number);
 /* Begins to connect; `numeric` is what tt_tcp_address_resolve gave. A connection that fails or ends is not made again. */
 TUTTI_CHECKED enum tutti_err tt_tcp_socket_connect(struct tt_tcp_socket *self, const char *numeric,
@@ -82,11 +82,11 @@ enum tt_sending tt_tcp_socket_send_parcel(struct tt_tcp_socket *self, const stru
 TUTTI_CHECKED enum tutti_err tt_tcp_socket_receive(struct tt_tcp_socket *self, bool wait, struct tt_tcp_route *route,
                                                    zmq_msg_t *message, bool *got);
 
-/* What the monitor has seen of a connection that we made: to `numeric`. */
+/* Events of an outgoing connection, to `numeric`, from the monitor. */
 enum tt_tcp_event { TUTTI_TCP_CONNECTED, TUTTI_TCP_REFUSED, TUTTI_TCP_WRONG_KEY, TUTTI_TCP_DISCONNECTED };
 /* The next one; false: none. */
 bool tt_tcp_socket_event(struct tt_tcp_socket *self, enum tt_tcp_event *event, char numeric[TUTTI_ADDRESS_SIZE]);
-/* "its connection has ended": what an event means for those who wait. */
+/* Describes an event for waiting callers: "its connection has ended". */
 const char *tt_tcp_socket_event_text(enum tt_tcp_event event);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include "base/arena.h"
 
-/* Channels of the whole that are the team's own; those that its ranks open follow. Reductions of few values, of many; bytes to the
- * other team, bytes from it: team 0 sends by the first of these, team 1 by the second. */
+/* Channels of the fabric that the team uses itself; those that its ranks open follow. Reductions of few values, of
+ * many; bytes to the other team, bytes from it: team 0 sends by the first of these, team 1 by the second. */
 enum team_link_kind { FEW, MANY, DOWN, UP, OWN };
 
 /* Values that are reduced at once. */
@@ -178,7 +178,7 @@ enum tutti_err tt_team_send(struct tt_team *team, struct tt_bytes bytes)
     return TUTTI_OK;
 }
 
-/* A step that no rank comes to, and that is before no stop but the one that there is none of. */
+/* A step that no rank reaches, and that is before any stop except UINT64_MAX, which means none. */
 static const uint64_t BEYOND_ALL = UINT64_MAX - 1;
 
 enum tutti_err tt_team_receive(struct tt_team *team, bool for_good, struct tt_bytes *bytes)
@@ -197,7 +197,7 @@ enum tutti_err tt_team_receive(struct tt_team *team, bool for_good, struct tt_by
     return err ? err : team->received.failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-/* ---- the rest ---- */
+/* ---- reports and closing ---- */
 
 static enum tutti_err team_report(struct tt_fabric *fabric, const void *bytes, size_t size)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* team.h - half of the ranks of a fabric as a fabric of their own. Two teams of the same size compute side by side: what one of them
- * exchanges and reduces, the other neither waits for nor sees. Ranks with the same number in both can send each other bytes.
+/* team.h - half of the ranks of a fabric as a separate fabric. Two teams of equal size compute side by side: exchanges
+ * and reductions of one neither delay the other nor are visible to it. Ranks with equal numbers in both can send each
+ * other bytes.
  *
- * Of 2 n ranks the first n are team 0, the others team 1. A team's exchanges are those of the fabric that it is a part of, between
- * fewer ranks; a reduction is an exchange in which every rank of the team tells all others, and so costs n - 1 messages per rank. */
+ * Of 2 n ranks the first n are team 0, the others team 1. A team's exchanges are those of the outer fabric, between
+ * fewer ranks; a reduction is an exchange in which every rank of the team sends to all others, and so costs n - 1
+ * messages per rank. */
 #ifndef TT_SIM_RANKS_TEAM_H
 #define TT_SIM_RANKS_TEAM_H
 
@@ -23,10 +25,10 @@ int tt_team_number(const struct tt_team *team);
 
 /* Waits for all ranks of both teams; all of them call it. */
 TUTTI_CHECKED enum tutti_err tt_team_synchronize(struct tt_team *team);
-/* Bytes to the rank of the same number in the other team. Does not wait for it, if it has received what was sent before. */
+/* Sends bytes to the rank with this number in the other team. Does not wait if it has received the earlier bytes. */
 TUTTI_CHECKED enum tutti_err tt_team_send(struct tt_team *team, struct tt_bytes bytes);
-/* What that rank sends next; good until the next call. `for_good`: a rank that waits for nothing else, and has no step of its own: any
- * stop concerns it (F3). */
+/* Returns the next bytes from that rank; valid until the next call. `for_good`: a rank that waits for nothing else, and
+ * makes no steps itself: any stop ends the wait (F3). */
 TUTTI_CHECKED enum tutti_err tt_team_receive(struct tt_team *team, bool for_good, struct tt_bytes *bytes);
 
 #endif

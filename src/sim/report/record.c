@@ -127,7 +127,7 @@ enum tutti_err tt_record_close(struct tt_record *observer)
     return err;
 }
 
-/* What is recorded of a unit that has no outputs. */
+/* Returns true for recorded variables of a unit that has no outputs. */
 
 static bool is_moving_local(const struct tt_var *var)
 {
@@ -148,7 +148,7 @@ static bool flag_states(const struct tt_description *desc, bool *marks)
     return any;
 }
 
-/* Another name of a variable that is chosen already? */
+/* Returns true for an alias of a variable that is already chosen. */
 static bool is_alias_of_chosen(const struct tt_description *desc, const struct tt_substitute_choice *choice,
                                const struct tt_var *var)
 {
@@ -212,7 +212,7 @@ static enum tutti_err send_columns(struct tt_record_sink *sink, const char *syst
     return tt_fabric_send_report(sink->fabric, TUTTI_REPORT_COLUMNS, parcel);
 }
 
-/* What lies one after the other is copied in one go. */
+/* Merges contiguous pieces, which are copied at once. */
 static enum tutti_err merge_column_pieces(struct tt_record_sink *sink, const struct tt_column *columns, size_t count)
 {
     sink->pieces = calloc(count + 1, sizeof *sink->pieces);

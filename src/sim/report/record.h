@@ -22,7 +22,7 @@
 struct tt_column_place {
     uint32_t component; /* TUTTI_NONE: what belongs to no unit, after all others */
     uint32_t place;
-    /* What of its unit it shows: columns that agree in these and in type are aliases. TUTTI_NONE: something of its own. */
+    /* The variable of its unit: columns that agree in these and in type are aliases. TUTTI_NONE: not shared. */
     uint32_t reference;
     size_t element;
 };
@@ -31,22 +31,22 @@ struct tt_record_piece; /* what is copied in one go */
 
 /* Zeroed: nothing is recorded. */
 struct tt_record_sink {
-    struct tt_output output;  /* if there is no conductor */
+    struct tt_output output;  /* without a conductor */
     struct tt_fabric *fabric; /* to the conductor; NULL: not */
     struct tt_byte_writer parcel;
     struct tt_record_piece *pieces;
     size_t piece_count;
-    size_t fixed; /* bytes of a row's values; 0: there are texts among them */
+    size_t fixed; /* bytes of a row's values; 0: some are texts */
     bool brings_rows;
 };
 
-/* Tells the conductor the columns, in the name of the system. Rows then come from rank 0, which always tells the time, and
- * from ranks that have columns; from no rank unless `records`. */
+/* Reports the columns to the conductor, in the name of the system. Rows then come from rank 0, which always reports the
+ * time, and from ranks that have columns; from no rank unless `records`. */
 TUTTI_CHECKED enum tutti_err tt_record_open_sink(struct tt_record_sink *sink, struct tt_fabric *fabric,
                                                  const char *system, const struct tt_column *columns,
                                                  const struct tt_column_place *places, size_t count, bool records);
 TUTTI_CHECKED enum tutti_err tt_record_send_row(struct tt_record_sink *sink, double t);
-/* Hands what was written so far to the operating system; the conductor does so by itself. */
+/* Passes written rows to the operating system; a conductor does so automatically. */
 TUTTI_CHECKED enum tutti_err tt_record_flush_sink(struct tt_record_sink *sink);
 /* Also after a failed open. */
 TUTTI_CHECKED enum tutti_err tt_record_close_sink(struct tt_record_sink *sink);
@@ -57,10 +57,10 @@ struct tt_recorded_unit {
     const struct tt_inputs *inputs; /* values that a file drives are taken from there; NULL: none */
     bool own;                       /* else another rank's: it has names and extents, but no values here */
     bool has_pending;               /* a program may set its inputs on the way */
-    const struct tutti_log *log;    /* for what is to be said of it */
+    const struct tutti_log *log;    /* for messages about it */
 };
 
-/* What is read from one unit for the record alone: outputs that others read are in the signals anyway. */
+/* Variables read from one unit for the record alone: outputs with readers are signals anyway. */
 struct tt_recorded_read {
     struct tt_unit *unit;
     uint32_t component;
@@ -78,8 +78,8 @@ struct tt_row_refresh {
  * with the next step only. */
 struct tt_recorded_input {
     uint32_t node; /* of the wires' structure */
-    void *staged;  /* as it is staged ... */
-    float *floats; /* ... of a Float32 (W5): as it is shown; NULL: of another type */
+    void *staged;  /* the gathered value */
+    float *floats; /* the value of a Float32 as shown (W5); NULL: a different type */
 };
 
 /* A connector of a system: what a unit gives, or was given, converted. */
@@ -92,8 +92,8 @@ struct tt_recorded_port {
 
 struct tt_record {
     bool records; /* something is recorded, by this rank or others */
-    bool muted;   /* rows are not wanted: a run that goes on from a checkpoint is not there yet */
-    bool asleep;  /* they are for those who watch, and nobody does */
+    bool muted;   /* rows are suppressed: a resumed run has not reached its checkpoint yet */
+    bool asleep;  /* rows are for viewers, and there are none */
     struct tt_record_sink sink;
     struct tt_recorded_read *looks;
     size_t look_count;
@@ -108,7 +108,7 @@ struct tt_record {
     size_t column_count;
     size_t *states; /* columns that are continuous states of Float64 */
     size_t state_count;
-    struct tt_unit *extra_unit; /* whose extra outputs are recorded, too; NULL: none */
+    struct tt_unit *extra_unit; /* the unit whose extra outputs are recorded, too; NULL: none */
     const struct tutti_extra *extra;
     double *extra_values;
     unsigned long rows;
@@ -118,35 +118,36 @@ struct tt_record {
     struct tt_arena arena;
 };
 
-/* Is anything to be recorded, in the result file `output` (NULL: none) or for a watcher? */
+/* Returns true if anything is recorded, in the result file `output` (NULL: none) or for a watcher. */
 bool tt_record_is_requested(const struct tutti_run_options *options, const char *output);
-/* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured. `log`
- * is for what is said of the whole. Without `fabric` opens the result file `output` (NULL: none) and tells the watcher;
- * with it tells the conductor there, and rows go to it. `resume`: the file goes on (results/output.h); empty: it begins. ARGUMENT, on all ranks alike, for a pattern that fits no variable
- * of any rank. */
+/* Chooses the variables by the options (all outputs by default). `observed` is per component; units are configured.
+ * `log` receives messages about the whole. Without `fabric` opens the result file `output` (NULL: none) and notifies
+ * the watcher; with `fabric` reports to its conductor, which receives the rows. `resume`: the file is resumed
+ * (results/output.h); empty: a new file. ARGUMENT, on all ranks alike, for a pattern without any match. */
 TUTTI_CHECKED enum tutti_err tt_record_open(struct tt_record *observer, const struct tutti_run_options *options,
                                             const char *output, const struct tt_wires *wires,
                                             const struct tt_recorded_unit *observed, const struct tutti_log *log,
                                             struct tt_fabric *fabric, struct tt_bytes resume);
-/* Is something recorded of own units that may follow inputs at once? */
+/* Returns true if recorded variables of own units may depend on inputs directly. */
 bool tt_record_has_feedthrough(const struct tt_record *observer);
 /* Reads the variables from the units and writes a row. */
 TUTTI_CHECKED enum tutti_err tt_record_write_row(struct tt_record *observer, double t);
-/* After the last row: what is to be said of the columns as they are at the end. */
+/* Called after the last row: logs messages about the columns. */
 TUTTI_CHECKED enum tutti_err tt_record_report_columns(const struct tt_record *observer);
 /* Hands what was written so far to the operating system. */
 TUTTI_CHECKED enum tutti_err tt_record_flush(struct tt_record *observer);
 /* Closes the file; also after a failed open. */
 TUTTI_CHECKED enum tutti_err tt_record_close(struct tt_record *observer);
 
-/* The choice by itself: columns, places and what has to be read for them. */
+/* Makes the choice alone: columns, addresses and the reads that they need. */
 TUTTI_CHECKED enum tutti_err tt_record_columns_choose(struct tt_record *observer,
                                                       const struct tutti_run_options *options,
                                                       const struct tt_wires *wires,
                                                       const struct tt_recorded_unit *observed);
 
-/* What is recorded of a unit without outputs, unless patterns say otherwise: its continuous states if the description names
- * them, else local variables that may change, without aliases; the first ones, of TUTTI_MOST_MOVING values at most. */
+/* The recorded variables of a unit without outputs, unless patterns select others: its continuous states if the
+ * description names them, otherwise local variables that may change, without aliases; the first ones, of at most
+ * TUTTI_MOST_MOVING values. */
 enum { TUTTI_MOST_MOVING = 100 };
 struct tt_substitute_choice {
     uint32_t variables[TUTTI_MOST_MOVING];

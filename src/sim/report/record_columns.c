@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of what is recorded. Every rank chooses among the variables of all units, so that all agree on which patterns fit
- * something, and keeps the columns of its own. */
+/* Chooses the recorded variables. Every rank chooses among the variables of all units, so that all agree on which
+ * patterns match, and keeps its own columns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct column_chooser {
     bool *used;  /* per pattern */
     bool failed; /* for want of memory */
     bool shows;  /* anything at all, of any rank's units */
-    /* Units without outputs, of which something else is recorded. */
+    /* Units without outputs, of which other variables are recorded. */
     const struct tt_component *substituted;
     size_t substituted_count, substitute_count, moving_count;
     bool states;
@@ -71,7 +71,7 @@ static bool record_columns_pattern_matches(struct column_chooser *chooser, const
     return fit;
 }
 
-/* Does any pattern fit? All that do have found something. */
+/* Returns true if any pattern matches, and marks all that do. */
 static bool any_pattern_matches(struct column_chooser *chooser, const char *name)
 {
     bool any = false;
@@ -81,7 +81,7 @@ static bool any_pattern_matches(struct column_chooser *chooser, const char *name
     return any;
 }
 
-/* Might a pattern mean elements of the array `name`? Its part before the bracket must fit. */
+/* Returns true if a pattern may name elements of the array `name`: the part before its bracket must match. */
 static bool pattern_names_elements(struct column_chooser *chooser, const char *name)
 {
     for (size_t p = 0; p < chooser->options->record_count; p++) {
@@ -231,7 +231,7 @@ static enum tutti_err record_columns_add_column(struct tt_record *observer, stru
     return TUTTI_OK;
 }
 
-/* The column that was added last is a state, whose value is to stay finite. */
+/* The column added last is a state, whose value must stay finite. */
 static enum tutti_err record_columns_add_state(struct tt_record *observer, struct column_chooser *chooser)
 {
     if (observer->state_count == chooser->state_room) {
@@ -246,7 +246,7 @@ static enum tutti_err record_columns_add_state(struct tt_record *observer, struc
     return TUTTI_OK;
 }
 
-/* Columns of one choice; inputs that a file drives are shown as the unit was told them. */
+/* Adds the columns of one choice; inputs driven by a file are shown as the unit received them. */
 static enum tutti_err add_columns(struct tt_record *observer, struct column_chooser *chooser,
                                   const struct column_choice *choice)
 {
@@ -262,7 +262,6 @@ static enum tutti_err add_columns(struct tt_record *observer, struct column_choo
         if (!observed->own || choice->gone || (choice->elements && !fit))
             continue;
         const void *driven = observed->inputs ? tt_inputs_slot(observed->inputs, choice->variable, e) : NULL;
-        /* A component is whole on one rank, whose order is kept: `place` has nothing to say. */
         const struct tt_column_place place = {chooser->component, 0, driven ? TUTTI_NONE : var->reference, e};
         TRY(record_columns_add_column(
             observer, chooser, &place,
@@ -293,7 +292,7 @@ static bool is_readable(struct tt_unit *unit, struct tt_signals *signals, enum t
     return !refused;
 }
 
-/* Can they be read, all of them? */
+/* Returns true if all of them can be read. */
 static enum tutti_err record_columns_test_read(const struct column_chooser *chooser, const uint32_t *variables,
                                                size_t count, bool *can)
 {
@@ -312,7 +311,7 @@ static const char *staged_node_values(const struct column_chooser *chooser, uint
     return slot->type == var->type ? slot->values : NULL;
 }
 
-/* Where an input is that the unit was told, or NULL: by the system, or once and for all. */
+/* Returns where an input's last set value is stored, or NULL if it was set by the system, or once only. */
 static enum tutti_err find_set_value(struct tt_record *observer, const struct column_chooser *chooser,
                                      struct column_choice *choice)
 {
@@ -336,7 +335,7 @@ static enum tutti_err find_set_value(struct tt_record *observer, const struct co
                                   &block);
 }
 
-/* What is left of a choice that the FMU refuses: what it was told, or nothing. */
+/* Replaces a choice that the FMU refuses to read by the value last set, or drops it. */
 static enum tutti_err record_columns_replace_unreadable(struct tt_record *observer,
                                                         const struct column_chooser *chooser,
                                                         struct column_choice *choice)
@@ -349,7 +348,7 @@ static enum tutti_err record_columns_replace_unreadable(struct tt_record *observ
     return TUTTI_OK;
 }
 
-/* Outputs have to be readable; of other variables some FMUs refuse a few, which is no reason not to simulate. */
+/* Outputs must be readable; some FMUs refuse to return a few other variables, which must not prevent a simulation. */
 static enum tutti_err filter_readable(struct tt_record *observer, struct column_chooser *chooser, uint32_t *variables)
 {
     const struct tt_description *desc = record_columns_component(chooser)->fmu->desc;
@@ -373,14 +372,14 @@ static enum tutti_err filter_readable(struct tt_record *observer, struct column_
     return TUTTI_OK;
 }
 
-/* Do connections bring numbers to this variable, an input? */
+/* Returns true if connections provide numbers to this input. */
 static bool record_columns_is_connected(const struct column_chooser *chooser, uint32_t component, uint32_t variable)
 {
     uint32_t node = tt_structure_find(chooser->wires->structure, component, variable, false);
     return node != TUTTI_NONE && tt_wires_has_numbers(chooser->wires, node);
 }
 
-/* Do they bring numbers to any of its variables? */
+/* Returns true if connections provide numbers to any of the component's inputs. */
 static bool any_is_connected(const struct column_chooser *chooser, uint32_t component)
 {
     const uint32_t *nodes = chooser->wires->structure->component_first + component;
@@ -390,8 +389,8 @@ static bool any_is_connected(const struct column_chooser *chooser, uint32_t comp
     return false;
 }
 
-/* Which variables of a component may follow at once what connections bring to it? Not states, nor outputs that follow none of these inputs by
- * the model structure. A component that they bring nothing to is read in one call. */
+/* Finds the variables of a component that may depend directly on connected inputs: neither states, nor outputs that
+ * depend on none of these inputs according to the model structure. A component without such inputs is read in one call. */
 static enum tutti_err record_columns_find_followers(struct column_chooser *chooser, uint32_t component)
 {
     const struct tt_description *desc = chooser->system->components[component].fmu->desc;
@@ -445,7 +444,6 @@ static uint32_t find_connected_input(const struct column_chooser *chooser, const
     return TUTTI_NONE;
 }
 
-/* What connections bring to an input, and room for it. */
 static enum tutti_err record_columns_add_input(struct tt_record *observer, const struct column_chooser *chooser,
                                                uint32_t node, struct column_choice *choice)
 {
@@ -468,7 +466,7 @@ static enum tutti_err record_columns_add_input(struct tt_record *observer, const
     return TUTTI_OK;
 }
 
-/* Choices whose values lie somewhere already: outputs that others read, inputs that connections or a file drive. */
+/* Finds choices whose values exist already: outputs with readers, inputs that connections or a file drive. */
 static enum tutti_err find_known_columns(struct tt_record *observer, const struct column_chooser *chooser)
 {
     const struct tt_recorded_unit *observed = &chooser->observed[chooser->component];
@@ -512,7 +510,7 @@ static enum tutti_err record_columns_add_reads(struct tt_record *observer, const
     return TUTTI_OK;
 }
 
-/* What of the unit's choices has to be read for the record. */
+/* Lists the unit's choices that must be read for the record. */
 static enum tutti_err record_columns_list_reads(struct tt_record *observer, struct column_chooser *chooser,
                                                 uint32_t *variables)
 {
@@ -523,7 +521,7 @@ static enum tutti_err record_columns_list_reads(struct tt_record *observer, stru
     return record_columns_add_reads(observer, chooser, true, variables);
 }
 
-/* The description says which variables are states: those that have a derivative. */
+/* The description identifies states: variables that have a derivative. */
 static enum tutti_err record_columns_find_states(struct column_chooser *chooser)
 {
     const struct tt_description *desc = record_columns_component(chooser)->fmu->desc;
@@ -560,7 +558,7 @@ static enum tutti_err choose_unit_columns(struct tt_record *observer, struct col
     return err;
 }
 
-/* Does a pattern fit an output of the system itself? */
+/* Returns true if a pattern matches an output of the system itself. */
 static bool pattern_matches_port(const struct column_chooser *chooser, const char *name)
 {
     bool any = chooser->options->record_count == 0;
@@ -622,7 +620,7 @@ static enum tutti_err record_columns_negate(const struct tt_conversion **convers
     return TUTTI_OK;
 }
 
-/* What a connector shows, converted if it must be. */
+/* Finds the values that a connector shows, converted if necessary. */
 static enum tutti_err find_connector_values(struct tt_record *observer, struct column_chooser *chooser,
                                             const struct tt_probe *probe, struct tt_recorded_port *out,
                                             enum tt_type *type, bool *negated)

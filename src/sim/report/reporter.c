@@ -17,9 +17,9 @@ struct tt_reporter {
     struct tutti_log log;
     pthread_t owner;
     struct tt_byte_writer parcel;
-    /* What other threads said. */
+    /* Messages from other threads. */
     pthread_mutex_t lock;
-    struct tt_byte_writer waiting; /* level, origin and text, one message after the other */
+    struct tt_byte_writer waiting; /* level, origin and text of each message in sequence */
     _Atomic bool any_waiting;
 };
 
@@ -73,7 +73,7 @@ static void reporter_log(void *context, enum tutti_log_level level, const char *
         pthread_mutex_unlock(&reporter->lock);
         return;
     }
-    /* The caller may be on the way out with an error, whose message must survive that the conductor listens no more. */
+    /* The caller may be ending with an error, whose message must survive a conductor that no longer receives. */
     struct tt_failure before;
     tt_fail_save(&before, TUTTI_ERR_STOPPED); /* whatever it is */
     if (send_queued_messages(reporter) != TUTTI_OK || send_log_message(reporter, level, origin, text) != TUTTI_OK)
@@ -264,7 +264,7 @@ void tt_reporter_pack_tally(struct tt_byte_writer *parcel, const struct tutti_ru
     }
 }
 
-/* A text on the heap; NULL if there was none, or for want of memory. */
+/* Reads a text to the heap; NULL if there is none, or if memory is out. */
 static char *read_tally_text(struct tt_byte_reader *in, bool *failed)
 {
     const char *text = tt_bytes_get_text(in);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* reporter.h - what a rank tells the conductor besides its rows and steps: messages, progress, counts, the end
- * (sim/ranks/fabric.h). */
+/* reporter.h - reports of a rank to the conductor besides rows and steps: messages, progress, counts, the end. */
 #ifndef TT_SIM_REPORT_REPORTER_H
 #define TT_SIM_REPORT_REPORTER_H
 
@@ -15,17 +14,17 @@
 #include "sim/ranks/fabric.h"
 #include "sim/stats.h"
 
-/* How a run goes, for those who watch it: the macro steps that were made, and what its units take. Each rank tells its own, some times
- * a second, and only while somebody watches. */
+/* The load of a run, for viewers: the macro steps made, and the time of its units. Each rank reports its own, some
+ * times a second, and only while there are viewers. */
 
-enum { TUTTI_LOAD_EVENTS = 32 }; /* points of time that are told at once */
+enum { TUTTI_LOAD_EVENTS = 32 }; /* points in time that are reported at once */
 
-/* Macro steps since the last time that they were told. */
+/* Macro steps since the last report. */
 struct tt_step_counts {
     double from, to; /* simulated time */
     uint64_t count;
     double least, greatest; /* sizes; of steps that are not tried out their mean */
-    double error;           /* the greatest estimate, as a part of what is allowed; NaN: there is none */
+    double error;           /* the greatest estimate, relative to the permitted error; NaN: none */
     uint64_t event_count;   /* of `events`, the first ones since then */
     double events[TUTTI_LOAD_EVENTS];
     uint64_t rejected, located; /* steps and events of the whole run */
@@ -46,7 +45,7 @@ struct tt_rank_load {
 
 /* Nothing was made yet. */
 void tt_reporter_begin_steps(struct tt_step_counts *made, double t);
-/* NULL is fine: nobody watches. */
+/* NULL is allowed: no viewers. */
 void tt_reporter_add_step(struct tt_step_counts *made, double size, double error);
 void tt_reporter_add_event(struct tt_step_counts *made, double t);
 
@@ -54,7 +53,7 @@ void tt_reporter_pack_load(struct tt_byte_writer *parcel, const struct tt_rank_l
 /* load->units is by malloc. FORMAT, MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_reporter_unpack_load(struct tt_byte_reader *in, struct tt_rank_load *load);
 
-/* In the level of a message that is written whatever level the log wants (tt_log_unfiltered). */
+/* Flag in the level of a message that is written whatever the level of the log (tt_log_unfiltered). */
 enum { TUTTI_REPORT_INSISTS = 0x80 };
 
 struct tt_reporter;
@@ -63,8 +62,8 @@ struct tt_reporter;
 TUTTI_CHECKED enum tutti_err tt_reporter_new(struct tt_reporter **out, struct tt_fabric *fabric,
                                              enum tutti_log_level level);
 void tt_reporter_free(struct tt_reporter *reporter);
-/* A log whose messages go to the conductor; lives as long as the reporter. FMUs may write into it from threads of their own:
- * such messages go with the next that the rank tells. */
+/* Returns a log whose messages go to the conductor; it lives as long as the reporter. FMUs may write to it from other
+ * threads: such messages are sent with the rank's next report. */
 const struct tutti_log *tt_reporter_get_log(struct tt_reporter *reporter);
 
 TUTTI_CHECKED enum tutti_err tt_reporter_send_progress(struct tt_reporter *reporter,
@@ -76,11 +75,11 @@ TUTTI_CHECKED enum tutti_err tt_reporter_send_tally(struct tt_reporter *reporter
 TUTTI_CHECKED enum tutti_err tt_reporter_send_end(struct tt_reporter *reporter, enum tutti_err err, uint32_t component,
                                                   double t);
 
-/* What a rank counted, as bytes for the conductor, which makes the statistics of the run of them. */
+/* The counts of a rank, as bytes for the conductor, which computes the statistics of the run from them. */
 
 /* All of it, with its holes. */
 void tt_reporter_pack_tally(struct tt_byte_writer *parcel, const struct tutti_run_stats *stats);
-/* The same at the other end; tt_stats_fini releases it, also after a failure. FORMAT, MEMORY. */
+/* Unpacks these at the conductor; tt_stats_fini releases them, also after a failure. FORMAT, MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_reporter_unpack_tally(struct tt_byte_reader *in, struct tutti_run_stats *stats);
 
 #endif

@@ -10,7 +10,6 @@
 
 struct tt_step_log;
 
-/* A line. */
 struct tt_step_entry {
     double t, h;
     bool estimated; /* `error` is known */
@@ -20,15 +19,15 @@ struct tt_step_entry {
     const char *unit, *variable; /* that drove it; "": none */
 };
 
-/* A file; or, where a conductor listens, what rank 0 tells it: *out stays NULL on the others. Memory is the rank's. `resume` is what
- * tt_step_log_pack_position put, borrowed for the call: the file is cut there, and goes on; empty: a new file, and for a conductor, which
- * goes on with it by itself. IO, FORMAT. */
+/* Opens a file; or, with a conductor, the reports of rank 0: *out stays NULL on other ranks. The rank owns the memory.
+ * `resume` is the output of tt_step_log_pack_position, borrowed for the call: the file is truncated there, and resumed;
+ * empty: a new file, or with a conductor, which resumes it itself. IO, FORMAT. */
 TUTTI_CHECKED enum tutti_err tt_step_log_open(struct tt_step_log **out, struct tt_rank *rank, const char *path,
                                               struct tt_bytes resume);
 TUTTI_CHECKED enum tutti_err tt_step_log_write(struct tt_step_log *log, const struct tt_step_entry *entry);
 /* Where the file is (results/record_file.h, tt_record_file_mark_lines). Nothing for NULL, or if a conductor has it. */
 TUTTI_CHECKED enum tutti_err tt_step_log_pack_position(struct tt_step_log *log, struct tt_byte_writer *mark);
-/* What was written is on the disk after this. Another thread may be writing. NULL is fine. */
+/* Ensures that written lines survive a power failure. A second thread may be writing. NULL is allowed. */
 TUTTI_CHECKED enum tutti_err tt_step_log_sync(struct tt_step_log *log);
 /* IO if something could not be written. NULL is fine. */
 TUTTI_CHECKED enum tutti_err tt_step_log_close(struct tt_step_log *log);

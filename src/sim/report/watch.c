@@ -11,7 +11,7 @@ enum { FIRST_LOOK = 1024, LOOK = 128, PAUSE = 1920 }; /* steps */
 enum { MOST_STEPS = 4 };                              /* of a swing that counts */
 static const double EXPLODED = 1000;
 static const double SUSPICIOUS = 2;
-static const double SMALL = 1e-3; /* times nominal: what moves in there is noise */
+static const double SMALL = 1e-3; /* times nominal: movements within it are noise */
 
 /* A growth counts as `most` at most, so that a jump is none, and only the part of it that `allowance` leaves. */
 struct growth_limits {
@@ -88,7 +88,7 @@ static void list_feeder_pairs(const struct tt_structure *structure, uint32_t (*p
         }
 }
 
-/* Per component: is it in a cycle of connections? To be freed. */
+/* Per component: true if it is in a cycle of connections. To be freed. */
 static enum tutti_err find_cycle_components(const struct tt_structure *structure, bool **out)
 {
     uint32_t units = structure->system->component_count;
@@ -264,7 +264,7 @@ static double finite_value_at(const struct tt_rank *rank, size_t place)
     return ((const double *)(const void *)rank->wires.signals)[place];
 }
 
-/* Did the unit get an input that is not finite in its last step? */
+/* Returns true if the unit had an input that was not finite in its last step. */
 static bool had_nonfinite_input(const struct tt_rank *rank, uint32_t component)
 {
     const struct tt_unit_wires *unit = &rank->wires.units[component];
@@ -274,7 +274,7 @@ static bool had_nonfinite_input(const struct tt_rank *rank, uint32_t component)
     return false;
 }
 
-/* A continuous signal that the unit reads and that is not finite now; TUTTI_NONE: there is none. */
+/* Returns a continuous signal that the unit reads and that is not finite now; TUTTI_NONE if there is none. */
 static uint32_t nonfinite_source(const struct tt_rank *rank, uint32_t component)
 {
     const struct tt_wires *wires = &rank->wires;
@@ -292,8 +292,8 @@ static uint32_t nonfinite_source(const struct tt_rank *rank, uint32_t component)
     return TUTTI_NONE;
 }
 
-/* The signal where it begins: of a unit whose inputs were finite in the step. Where that is none, or several, sources are followed
- * from the first one on, once around a loop at most. */
+/* Finds the signal of origin: of a unit whose inputs were finite in the step. If that gives none, or several, sources
+ * are followed from the first one on, once around a loop at most. */
 static uint32_t find_nonfinite_origin(const struct tt_rank *rank)
 {
     const struct tt_wires *wires = &rank->wires;
@@ -318,7 +318,7 @@ static uint32_t find_nonfinite_origin(const struct tt_rank *rank)
     return found;
 }
 
-/* An input of the unit that a file or an expression drives, and that is not finite; TUTTI_NONE: there is none. */
+/* Returns an input of the unit that a file or an expression drives, and that is not finite; TUTTI_NONE: none. */
 static uint32_t find_nonfinite_drive(const struct tt_rank *rank, uint32_t component)
 {
     const struct tt_inputs *inputs = rank->members[component].inputs;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.h - does a signal move more and more from macro step to macro step? That is what an unstable coupling looks like
- * as long as its values are finite.
+/* watch.h - detects signals that move more and more from macro step to macro step, as in an unstable coupling while its
+ * values are finite.
  *
- * Two things are looked at: what the signal moves by in a step, and its swings, the ways that it goes in one direction.
- * Swings count if they are short, a few macro steps at most: what a model does by itself, steps of that size would not
- * show. Either explodes if it grows, from one to the next on average by more than a limit, until it is some thousand times
- * as large and larger than the signal ever was before. What grows by equal amounts (a resonance) or by a power of the time
- * does not explode, nor does an exponential that the steps resolve (results/output.c has the far limit for that).
+ * Two quantities are observed: the movement of the signal in a step, and its swings, the distances that it moves in one
+ * direction. Swings count if they are short, a few macro steps at most: a model's own oscillation would not be resolved
+ * by such steps. Either explodes if it grows, from one to the next on average by more than a limit, until it is some
+ * thousand times as large and larger than the signal ever was before. Linear growth (a resonance), growth by a power of
+ * the time, and an exponential that the steps resolve do not count as exploding (results/output.c has the far limit for
+ * that).
  *
- * Only signals of units in a feedback loop are watched, own ones, at accepted points. Nothing depends on it but a warning.
- * After the first thousand steps looks are taken now and then, for a hundred steps and as long as something grows: it costs
- * next to nothing, and what explodes in between is found by the far limit, or is soon no number any more. */
+ * Only signals of own units in a feedback loop are watched, at accepted points. Only a warning depends on it. After the
+ * first thousand steps, signals are sampled periodically, for a hundred steps and as long as any grows: the cost is
+ * negligible, and explosions in between are found by the far limit, or soon give NaN. */
 #ifndef TT_SIM_REPORT_WATCH_H
 #define TT_SIM_REPORT_WATCH_H
 
@@ -38,10 +39,10 @@ struct tt_oscillation {
 struct tt_growth_state {
     uint32_t count;       /* of signals; 0: nothing is watched (any more) */
     uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */
-    bool paused;          /* ... and this is its first step */
+    bool paused;          /* and this is its first step */
     bool exploded;        /* one has: */
-    bool by_swings;       /* ... by these, else by moves */
-    uint32_t found;       /* ... this one */
+    bool by_swings;       /* by these; otherwise by movements */
+    uint32_t found;       /* the signal found */
     double found_at;
 };
 
@@ -54,11 +55,11 @@ struct tt_growth {
 
 /* At the first point, when the master is chosen. */
 TUTTI_CHECKED enum tutti_err tt_watch_open_growth(struct tt_growth *growth, struct tt_rank *rank);
-/* Begins anew, where the rank is now. */
+/* Restarts at the rank's present point. */
 void tt_watch_restart_growth(struct tt_growth *growth, const struct tt_rank *rank);
-/* What was seen so far. */
+/* Registers the observations so far. */
 TUTTI_CHECKED enum tutti_err tt_watch_register_growth(struct tt_growth *growth, struct tt_rollback_list *remembered);
-/* At an accepted point: is it to be looked at? */
+/* Returns true if the accepted point is to be sampled. */
 static inline bool tt_watch_growth_is_due(struct tt_growth *growth)
 {
     return growth->now.count > 0 && (growth->now.pause == 0 || --growth->now.pause == 0);
@@ -69,16 +70,16 @@ void tt_watch_check_growth(struct tt_growth *growth, const struct tt_rank *rank)
  * several ranks only at the end of the time that was asked for. */
 TUTTI_CHECKED enum tutti_err tt_watch_report_growth(const struct tt_growth *growth, struct tt_rank *rank);
 
-/* A signal (zeroed, or one that was seen before and is seen again) with its first value ... */
+/* Starts observing a signal (zeroed, or observed before) with its first value. */
 void tt_watch_begin_oscillation(struct tt_oscillation *swings, double t, double value);
-/* ... and its next. Has anything exploded? `nominal` is a size that is not small. */
+/* Adds its next value; returns the trend that has exploded, or NULL. `nominal` is a size that is not small. */
 const struct tt_trend *tt_watch_update_oscillation(struct tt_oscillation *swings, double t, double value,
                                                    double nominal);
 
-/* NaN and infinity among the signals: an error at the first time, which names the component where it begins.
+/* NaN and infinity among the signals: an error at the first occurrence, which names the component of origin.
  *
- * They spread from component to component, and the rest of the run is useless. All points are checked except the start, where a
- * value may still become finite. Discrete signals do not count: "never" is often an infinite time. */
+ * They spread from component to component, and the rest of the run is useless. All points are checked except the start,
+ * where a value may still become finite. Discrete signals do not count: "never" is often an infinite time. */
 
 /* Where the continuous signals of this rank's units are: pieces of the doubles in signals. */
 struct tt_finite {
@@ -99,8 +100,8 @@ static inline bool tt_watch_is_finite(const struct tt_finite *finite, const stru
     return sum == 0;
 }
 
-/* Where a signal is not finite: SOLVER, about the unit whose inputs are finite while its output is not. `t` is the time of the
- * signals, `why` ends the sentence ("" or ", ..."). */
+/* Reports a signal that is not finite: SOLVER, about the unit whose inputs are finite while its output is not. `t` is
+ * the time of the signals, `why` ends the sentence ("" or ", ..."). */
 enum tutti_err tt_watch_fail_not_finite(const struct tt_rank *rank, double t, const char *why);
 
 /* At a point that was reached. */

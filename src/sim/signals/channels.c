@@ -120,7 +120,6 @@ static bool channel_filter_accepts(const struct tt_channels *channels, const str
     return !filter->reals || channels->wires->slots[node].type == TUTTI_TYPE_FLOAT64;
 }
 
-/* This rank's cargo to or from `peer`. */
 static enum tutti_err channels_fill_cargo(struct tt_channels *channels, const struct signal_trips *trips,
                                           const struct channel_filter *filter, int32_t from, int32_t to,
                                           struct tt_cargo *cargo)
@@ -162,7 +161,7 @@ static enum tutti_err add_channel(struct tt_channels *channels, const struct sig
     return channels->fabric->kind->open(channels->fabric, channel);
 }
 
-/* Does any rank have something to send? Then all of them open the channel. */
+/* Returns true if any rank has data to send. Then all of them open the channel. */
 static bool channel_is_used(const struct tt_channels *channels, const struct signal_trips *trips,
                             const struct channel_filter *filter)
 {
@@ -249,7 +248,7 @@ enum tutti_err tt_channels_open(struct tt_channels *channels, bool all, const st
 
 static enum tutti_err channels_exchange(struct tt_channels *channels, uint32_t channel, char *base)
 {
-    if (__builtin_expect(!channels->channels, 1)) { /* one rank has no other to tell */
+    if (__builtin_expect(!channels->channels, 1)) { /* a single rank has no peers */
         channels->fabric->exchanges++;
         return TUTTI_OK;
     }

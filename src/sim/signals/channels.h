@@ -13,30 +13,30 @@ enum tt_channel_number { TUTTI_CHANNEL_START, TUTTI_CHANNEL_RUN, TUTTI_CHANNEL_R
 struct tt_channels {
     const struct tt_wires *wires; /* what they carry; these four are borrowed */
     struct tt_fabric *fabric;
-    const int32_t *place; /* per component: its rank; NULL: there is one */
+    const int32_t *place; /* per component: its rank; NULL: a single rank */
     struct tt_arena *arena;
-    struct tt_channel *channels; /* as opened; NULL: there is one rank */
+    struct tt_channel *channels; /* as opened; NULL: a single rank */
     uint32_t count;
     uint32_t *of_wave; /* per wave: its channel; TUTTI_NONE: nothing of it crosses ranks */
     bool texts;        /* Strings or Binaries go from one rank to another, whichever these are */
     char *rates;       /* room for derivatives, laid out as the signals are */
 };
 
-/* While start values are computed: everything that is read. What they carry, and where, is set. */
+/* Opens the channels for computing start values: all signals with readers. Their number and positions are set. */
 TUTTI_CHECKED enum tutti_err tt_channels_open_start(struct tt_channels *channels);
-/* From then on: what is read in a run; with `all`, every real by every rank, for solvers that run on each. `sequence` (NULL:
- * none): also the signals of each of its waves by themselves. */
+/* Opens the channels for the run: signals with readers; with `all`, every real for every rank, for solvers that run on
+ * each. `sequence` (NULL: none): also the signals of each of its waves separately. */
 TUTTI_CHECKED enum tutti_err tt_channels_open(struct tt_channels *channels, bool all,
                                               const struct tt_step_sequence *sequence);
 
-/* Collective: signals to the ranks that read them, and theirs to this one. */
+/* Collective: sends signals to the ranks that read them, and receives theirs. */
 TUTTI_CHECKED enum tutti_err tt_channels_exchange(struct tt_channels *channels);
 /* The same of another array that is laid out as the signals are, without Strings and Binaries. */
 TUTTI_CHECKED enum tutti_err tt_channels_exchange_at(struct tt_channels *channels, char *base);
 TUTTI_CHECKED enum tutti_err tt_channels_exchange_start(struct tt_channels *channels);
 /* Those of the units of a wave. */
 TUTTI_CHECKED enum tutti_err tt_channels_exchange_wave(struct tt_channels *channels, uint32_t wave);
-/* A value per real (wires.reals), from the rank whose it is to those that read the signal. */
+/* Exchanges a value per real (wires.reals), from its rank to those that read the signal. */
 TUTTI_CHECKED enum tutti_err tt_channels_exchange_rates(struct tt_channels *channels, double *values);
 
 #endif

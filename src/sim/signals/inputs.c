@@ -19,8 +19,8 @@ enum tutti_err tt_inputs_choose(const struct tutti_run_options *options, struct 
     return TUTTI_OK;
 }
 
-/* Which columns the unit can follow inside a step: by input derivatives, or (FMI 3.0 Co-Simulation) where
- * intermediateUpdate says so. The unit decides later whether its FMU really takes them. */
+/* Returns true for columns that the unit can follow inside a step: by input derivatives, or (FMI 3.0 Co-Simulation) by
+ * intermediateUpdate. The unit decides later whether its FMU really accepts them. */
 static bool input_has_slope(const struct tt_description *desc, const struct tt_trajectory_input *input,
                             enum tt_interface_kind kind)
 {
@@ -160,7 +160,6 @@ static enum tutti_err inputs_lay_out(struct tt_input_set *set, struct tt_unit *u
     return TUTTI_OK;
 }
 
-/* The slot of a column's input. */
 static enum tutti_err inputs_find_slot(const struct tt_inputs *inputs, const struct tt_unit *unit, size_t column,
                                        void **slot)
 {
@@ -287,7 +286,7 @@ enum tutti_err tt_inputs_set_all(struct tt_inputs *inputs, struct tt_unit *unit)
     return tt_unit_set(unit, &inputs->held.signals);
 }
 
-/* Has a jump come where the unit is at t? */
+/* Returns true if a jump is at the unit's time t. */
 static bool jump_is_reached(const struct tt_inputs *inputs, double t, double event, double span)
 {
     return tt_time_reached(t + inputs->slack, event, span);
@@ -309,7 +308,7 @@ static void count_passed_jumps(struct tt_inputs *inputs, double t, double span)
     }
 }
 
-/* Does the unit know how this column moves inside of a step? */
+/* Returns true if the unit knows how this column moves inside a step. */
 static bool column_is_followed(const struct tt_inputs *inputs, const struct tt_unit *unit, size_t column)
 {
     return inputs->followed[column] && (inputs->asked || unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
@@ -331,7 +330,7 @@ bool tt_inputs_depend_on_steps(const struct tt_inputs *inputs, uint32_t can)
     return inputs->kind == TUTTI_CS && curved && !inputs->asked;
 }
 
-/* Is it driven by a column that the unit does not follow? */
+/* Returns true if it is driven by a column that the unit does not follow. */
 static bool input_is_held(const struct tt_inputs *inputs, const struct tt_unit *unit, uint32_t variable)
 {
     size_t column = inputs->column_of[variable];
@@ -378,8 +377,7 @@ enum tutti_err tt_inputs_apply_jump(struct tt_inputs *inputs, struct tt_unit *un
     return tt_inputs_set_all(inputs, unit);
 }
 
-/* Units that keep slopes are told them once per straight stretch: between these, an input that is set again would look
- * like news to a solver. */
+/* Units that keep slopes receive them once per straight stretch: setting an input again would look like a change. */
 static bool unit_keeps_slopes(const struct tt_inputs *inputs, const struct tt_unit *unit)
 {
     return unit->keeps_slopes && inputs->slope_count + inputs->curve_count == inputs->continuous;
@@ -446,8 +444,8 @@ static void count_bent_rows(struct tt_inputs *inputs, const struct tt_unit *unit
     }
 }
 
-/* The time of the step whose value a unit gets that does not follow a line; at its end, the row that means it. By itself that is
- * the end: outputs there then belong to the inputs there. */
+/* Returns the time of the step whose value a unit gets that does not follow a line; at its end, the row for that. The
+ * default is the end: outputs there then correspond to the inputs there. */
 static double input_sample_time(struct tt_inputs *inputs, double t, double target)
 {
     double next;

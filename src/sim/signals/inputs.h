@@ -8,8 +8,8 @@
 #include "model/system/trajectory.h"
 #include "unit/unit.h"
 
-/* What a Co-Simulation unit sees of a line in a step: the line, if it takes slopes or asks; else, or where that is asked for,
- * the value at one time of the step. */
+/* The values of a line that a Co-Simulation unit gets in a step: the line, if it accepts slopes or requests values;
+ * otherwise, or if an option selects it, the value at one time of the step. */
 enum tt_input_at {
 #define TUTTI_LISTED(name, word, meaning) TUTTI_INPUT_##name,
     TUTTI_INPUT_TIMES(TUTTI_LISTED)
@@ -41,16 +41,16 @@ struct tt_input_set {
 struct tt_inputs_state {
     double time;           /* where the inputs are read: the unit's time, or the jump that is the same point */
     double event;          /* the next jump */
-    double kink;           /* the next change of a slope; -INFINITY: the unit is told anew before every step */
+    double kink;           /* the next change of a slope; -INFINITY: it is set before every step */
     double row;            /* the next row at which a step is to end though nothing jumps; INFINITY: none */
-    bool jumped;           /* there is a jump at `time` that the unit has not been told yet */
+    bool jumped;           /* there is a jump at `time` that the unit has not received yet */
     bool held_changed;     /* new values of held inputs came, and the unit does not know yet */
-    double straight_until; /* the unit knows how they move until then */
+    double straight_until; /* the unit knows their movement until then */
     double step_start;     /* of the present step: a jump there has happened already */
-    double
-        told; /* until when the unit knows held values, where it gets those of a later time than the step's beginning */
-    /* What the steps were too long for, up to `counted`: changes of held values that the unit saw later than they happened, or
-     * never; rows where the file is far from the line that the unit was told. */
+    /* the time up to which the unit has held values, if it gets those of a later time than the step's beginning */
+    double told;
+    /* Events missed because steps were too long, up to `counted`: changes of held values that the unit received late,
+     * or never; rows where the file is far from the unit's line. */
     double counted;
     unsigned long late, unseen, bent;
 };
@@ -62,17 +62,17 @@ struct tt_inputs {
     enum tt_input_at
         at; /* choice.at, or what bounds errors better where that is auto: sim/start/input_rows.c, sim/component.c */
     bool halves;       /* steps are made in two halves: with the value at the beginning, with that at the end */
-    bool ends_at_rows; /* steps end at rows that bend a line ... */
-    double splinter;   /* ... unless they are this near to the end of the step before */
+    bool ends_at_rows; /* steps end at rows that bend a line */
+    double splinter;   /* unless they are this close to the end of the previous step */
     double slack;      /* a jump that is this soon after a point is at that point: for units of one step size */
     struct tt_input_set moving; /* continuous: new values at every step */
     struct tt_input_set held;   /* all others: new values at events only */
     struct tt_inputs_state now;
     size_t *signal_of;   /* per variable of the FMU: 1 + its place in its set, or 0 */
-    size_t *column_of;   /* ... 1 + its first column, or 0 */
+    size_t *column_of;   /* 1 + its first column, or 0 */
     void **column_slots; /* per column: where its value goes */
-    /* Columns of inputs whose movement inside a step the FMU can take, as slopes or by intermediate update: Float64 scalars,
-     * in Model Exchange arrays and Float32, too. */
+    /* Columns of inputs whose movement inside a step the FMU supports, as slopes or by intermediate update: Float64
+     * scalars, in Model Exchange arrays and Float32, too. */
     size_t *slope_columns;
     uint32_t *slope_references;
     size_t *slope_elements;
@@ -85,8 +85,8 @@ struct tt_inputs {
     uint32_t *curve_references;
     size_t *curve_elements;
     size_t curve_count;
-    bool asked;     /* the FMU asks for all of them inside of its steps */
-    bool *followed; /* per column: is it among them? */
+    bool asked;     /* the FMU requests all of them inside its steps */
+    bool *followed; /* per column: true if it is one of them */
 };
 
 /* Reads the chosen columns of `files` (borrowed) against `desc`, for a unit of this interface. `inputs` is zeroed but for
@@ -102,17 +102,18 @@ void tt_inputs_close(struct tt_inputs *inputs);
 TUTTI_CHECKED enum tutti_err tt_inputs_bind(struct tt_inputs *inputs, struct tt_unit *unit,
                                             const struct tt_setting *settings, size_t count);
 
-/* Tells a unit that was made anew, for inputs that are bound, which of them it may ask for at all times. */
+/* Attaches the curves of bound inputs to a newly created unit, which may evaluate them at any time. */
 TUTTI_CHECKED enum tutti_err tt_inputs_attach_curves(struct tt_inputs *inputs, struct tt_unit *unit);
 
 /* For struct tt_unit_options.moving_sample; context is the inputs. */
 void tt_inputs_sample_moving(void *context, double t, double *values);
 
-/* Does a unit that can do this (TUTTI_CAN_*) see values of one time in a step, though they are linear between rows? */
+/* Returns true if a unit with these capabilities (TUTTI_CAN_*) gets values of one time in a step instead of lines. */
 bool tt_inputs_are_held(const struct tt_inputs *inputs, uint32_t can);
-/* Does what it sees of them depend on the length of its steps? Also of one that gets slopes, where inputs are curves: it sees chords. */
+/* Returns true if the values it gets depend on the length of its steps. Also for a unit that gets slopes, if inputs are
+ * curves: it gets chords. */
 bool tt_inputs_depend_on_steps(const struct tt_inputs *inputs, uint32_t can);
-/* May an output of its FMU follow an input at once that it sees so? */
+/* Returns true if an output of its FMU may directly depend on such an input. */
 bool tt_inputs_feed_through(const struct tt_inputs *inputs, const struct tt_unit *unit);
 
 /* Takes the values at t: those before a jump, or after it. */
@@ -121,8 +122,8 @@ void tt_inputs_sample(struct tt_inputs *inputs, double t, bool after);
 TUTTI_CHECKED enum tutti_err tt_inputs_try_set(const struct tt_inputs *inputs, struct tt_unit *unit, bool *refused);
 /* Hands all values to the unit: at the initialisation, and inside an event. */
 TUTTI_CHECKED enum tutti_err tt_inputs_set_all(struct tt_inputs *inputs, struct tt_unit *unit);
-/* When the unit has come to t: takes the values there of what the unit followed, for the record; all others are what it was
- * told. Sees whether there is a jump. */
+/* Called when the unit has reached t: stores the values there of followed columns, for the record; all others are the
+ * values last set. Detects jumps. */
 void tt_inputs_update(struct tt_inputs *inputs, const struct tt_unit *unit, double t, double span);
 /* In event mode: hands over the values after a jump, if there was one. */
 TUTTI_CHECKED enum tutti_err tt_inputs_apply_jump(struct tt_inputs *inputs, struct tt_unit *unit);
@@ -139,7 +140,7 @@ const void *tt_inputs_slot(const struct tt_inputs *inputs, uint32_t variable, si
 void tt_inputs_pack(const struct tt_inputs *inputs, struct tt_byte_writer *parcel);
 TUTTI_CHECKED enum tutti_err tt_inputs_unpack(struct tt_inputs *inputs, struct tt_byte_reader *in);
 
-/* The name of the file that drives a variable, for which there is a slot. */
+/* Returns the name of the file that drives a variable with a slot. */
 const char *tt_inputs_file_name(const struct tt_inputs *inputs, uint32_t variable);
 
 #endif

@@ -28,7 +28,7 @@ TUTTI_CHECKED enum tutti_err tt_signal_history_init(struct tt_signal_history *hi
 /* A zeroed one is fine. */
 void tt_signal_history_fini(struct tt_signal_history *history);
 
-/* All of it, which may be nothing, is remembered, but for the signals' values: the caller knows whose they are. */
+/* Registers all of it, which may be empty, except the signals' values, whose owners the caller knows. */
 TUTTI_CHECKED enum tutti_err tt_signal_history_register(struct tt_signal_history *history,
                                                         struct tt_rollback_list *remembered);
 
@@ -38,7 +38,7 @@ static inline const double *tt_signal_history_values(const struct tt_signal_hist
     return history->values + (history->newest + point) % TUTTI_HISTORY_ROOM * history->count;
 }
 
-/* Forgets everything: at a jump nothing from before says how signals go on. */
+/* Discards everything: after a jump earlier values do not predict signals. */
 void tt_signal_history_restart(struct tt_signal_history *history);
 /* A new point, later than all others. One for the newest time takes its place. */
 void tt_signal_history_push(struct tt_signal_history *history, double t, const double *values);

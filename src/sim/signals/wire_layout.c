@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a node is to its unit. Sources come first: they share `signals`. */
+/* The role of a node in its unit. Sources come first: they share `signals`. */
 enum signal_group {
     OUTPUT,
     SAMPLED, /* outputs that belong to clocks, and output clocks: read where they tick (sim/ticks.h) */
@@ -33,7 +33,7 @@ struct wire_layout {
     const struct tt_connection **connections;
     uint32_t *connection_first, *connection_count;
     uint8_t *groups; /* per node */
-    bool *plain;     /* per node: a MOVING node whose connections copy */
+    bool *plain;     /* per node: a MOVING node whose connections only copy */
     uint32_t *fed;   /* per node: 1 + its place in system->fed; 0: the master does not feed it */
     size_t reference_count, block_count, staged_size, owned_count;
     size_t value_count; /* of all nodes */
@@ -124,7 +124,7 @@ static bool is_identity(const struct tt_conversion *conversion)
     return tt_conversion_is_identity(conversion) || (floats && !conversion->linear && conversion->map_count == 0);
 }
 
-/* Doubles to doubles? */
+/* Returns true if both are doubles. */
 static bool copies_doubles(const struct wire_layout *layout, const struct tt_connection *connection)
 {
     const struct tt_end *from = &connection->from;
@@ -145,7 +145,7 @@ static bool layout_is_plain(const struct wire_layout *layout, uint32_t node)
     return true;
 }
 
-/* Is a type of it one call? Others are set and read one by one. */
+/* Returns true if a type of it is one call. Others are set and read one by one. */
 static bool group_is_block(enum signal_group group)
 {
     return group == OUTPUT || group == MOVING || group == HELD;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* Moving values along the wires. */
 #include "sim/signals/wires.h"
 
 #include <string.h>
@@ -22,7 +21,6 @@ static enum tutti_err format_wire_name(const struct tt_wires *wires, const struc
                : TUTTI_OK;
 }
 
-/* A further term of a sum. */
 static void wire_add_term(const double *from, const struct tt_wire *wire)
 {
     const struct tt_conversion *conversion = wire->conversion;
@@ -68,7 +66,7 @@ static void gather_slopes(struct tt_wires *wires, uint32_t first, uint32_t count
             wires->gathered_slopes[o][i] = wires->slopes[o][wires->gather[i]];
 }
 
-/* Slopes of inputs after a conversion: those of doubles go through its factor, all others stand still. */
+/* Moves slopes of inputs through a conversion: those of doubles are multiplied by its factor, all others are 0. */
 static void move_slopes(struct tt_wires *wires, const struct tt_unit_wires *unit)
 {
     for (uint32_t w = unit->wire_first; wires->order > 0 && w < unit->wire_first + unit->wire_count; w++) {
@@ -258,7 +256,6 @@ enum tutti_err tt_wires_reread_texts(struct tt_wires *wires, struct tt_unit *con
 
 /* Inputs that move inside a step. */
 
-/* The number of values of an input. */
 static enum tutti_err wire_extent_of(const struct tt_unit *unit, uint32_t reference, size_t *extent)
 {
     const struct tt_description *desc = unit->fmu->desc;
@@ -372,7 +369,7 @@ enum tutti_err tt_wires_register_reals(const struct tt_wires *wires, struct tt_r
     return TUTTI_OK;
 }
 
-/* Discrete signals stand still between events. */
+/* Discrete signals are constant between events. */
 void tt_wires_store_slopes(struct tt_wires *wires, unsigned order, const double *values)
 {
     for (uint32_t i = 0; i < wires->real_count; i++)
@@ -380,7 +377,7 @@ void tt_wires_store_slopes(struct tt_wires *wires, unsigned order, const double 
 }
 
 struct tt_saved_texts {
-    size_t count; /* of values, of all wires with some one after the other */
+    size_t count; /* of values, of all such wires in sequence */
     struct tt_owned *owned;
     char *values; /* as wide as a Binary each */
 };

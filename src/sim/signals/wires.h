@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* wires.h - the signals between the units of a run as flat arrays: what the step loop touches instead of names.
+/* wires.h - the signals between the units of a run as flat arrays, which the step loop uses instead of names.
  *
- * All outputs that are read lie in one piece, `signals`, each unit's in a slice of its own, by type, so that an FMI
- * call writes them straight into it. Inputs are staged likewise. Moving inputs without a conversion, nearly all of what there is, is one
- * loop over an index list; everything else (other types, conversions, sums) is a list of wires.
+ * All outputs with readers lie in one array, `signals`, each unit's in a separate slice, by type, so that an FMI call
+ * writes them directly into it. Inputs are gathered likewise. Copying inputs without a conversion, nearly all of them,
+ * is one loop over an index list; all others (other types, conversions, sums) are a list of wires.
  *
  * Invariants:
  *  W1  One set and one get call per unit, type and step.
  *  W2  Moving values allocates nothing, except for Strings and Binaries that grow.
- *  W3  What the master feeds to inputs are signals, too, after those of units: each in a place of its own (`fed`), with derivatives
- *      if signals move. A unit gets them as it gets outputs of others. The master lays them before a step; going back to its start
- *      leaves them alone.
- *  W4  Sources are offsets in `signals`, not addresses: they mean the same on every rank, and in a copy (`source`).
- *  W5  Outputs and moving inputs of Float32 are staged as doubles, in blocks of Float64 of their own: units take and give them so
- *      (fmu/instance.h). What moves, is extrapolated and compared is doubles only. */
+ *  W3  Values that the master feeds to inputs are signals, too, after those of units: each in a separate place
+ *      (`fed`), with derivatives if signals move. A unit receives them like connected outputs. The master computes
+ *      them before a step; rolling back to its start does not change them.
+ *  W4  Sources are offsets in `signals`, not addresses: they are equal on every rank, and in a copy (`source`).
+ *  W5  Outputs and moving inputs of Float32 are stored as doubles, in separate blocks of Float64, as units accept
+ *      and return them (fmu/instance.h). Movement, extrapolation and comparison use doubles only. */
 #ifndef TT_SIM_SIGNALS_WIRES_H
 #define TT_SIM_SIGNALS_WIRES_H
 
@@ -42,10 +42,10 @@ struct tt_wire {
 struct tt_real_signal {
     uint32_t place;     /* index of a double in signals */
     uint32_t node;      /* of the structure */
-    uint32_t component; /* whose it is */
+    uint32_t component; /* the component that has it */
     bool smooth;        /* continuous: moves between events */
-    bool narrow;        /* a Float32: no more than 24 bits of it mean something */
-    double nominal;     /* its size where it counts: 1 unless the FMU says otherwise */
+    bool narrow;        /* a Float32: only 24 bits of it are significant */
+    double nominal;     /* its nominal value; 1 unless the FMU declares one */
 };
 
 /* Where the values of a node lie. */
@@ -59,7 +59,7 @@ struct tt_slot {
     bool narrow;                     /* a Float32 that is staged as doubles (W5) */
 };
 
-/* The values of a Float64 variable? */
+/* Returns true for the values of a Float64 variable. */
 static inline bool tt_wires_slot_is_double(const struct tt_slot *slot)
 {
     return slot->type == TUTTI_TYPE_FLOAT64 && !slot->narrow;
@@ -68,8 +68,8 @@ static inline bool tt_wires_slot_is_double(const struct tt_slot *slot)
 /* Derivatives with which signals move in a step; those with which they are extrapolated. */
 enum { TUTTI_MOST_ORDER = 3, TUTTI_MOST_EXTRAPOLATION = 2 };
 
-/* How a unit is told that its inputs move: `count` pairs of reference and order, in one FMI call; or, with none of these,
- * by asking for them inside the step (FMI 3.0). */
+/* How a unit receives the movement of its inputs: `count` pairs of reference and order, in one FMI call; or, with a
+ * count of 0, by requesting them inside the step (FMI 3.0). */
 struct tt_slopes {
     size_t count;
     uint32_t *references;
@@ -88,8 +88,8 @@ struct tt_unit_wires {
     struct tt_block *outputs, *moving, *held; /* held: discrete inputs, set only when they change */
     uint8_t output_blocks, moving_blocks, held_blocks;
     bool held_changed;
-    bool halves;              /* its steps are made in two halves, with inputs of their own: coupled_inputs.h */
-    struct tt_slopes *slopes; /* NULL: the unit takes none */
+    bool halves;                         /* its steps are made in two halves, with separate inputs: coupled_inputs.h */
+    struct tt_slopes *slopes;            /* NULL: the unit takes none */
     uint32_t gather_first, gather_count; /* Float64 of `moving` */
     uint32_t wire_first, wire_count;     /* into `moving`, other than those */
     uint32_t held_first, held_count;     /* wires into `held` */
@@ -99,15 +99,14 @@ struct tt_wires {
     const struct tt_structure *structure; /* of the initial phase; borrowed */
     char *signals;
     size_t signal_size;
-    size_t
-        unit_size; /* of these: what a point to go back to has; what the master feeds follows, and it lays that by itself */
-    struct tt_slot *slots;       /* per node of the structure */
+    size_t unit_size;      /* of these: saved in snapshots; values fed by the master follow, which it computes again */
+    struct tt_slot *slots; /* per node of the structure */
     struct tt_unit_wires *units; /* per component */
     const char *source;          /* moving inputs come from here: signals, or another array with the same layout */
     const char *held_source;     /* discrete ones from here: likewise */
     char *staged;                /* inputs that are not in `gathered` */
     size_t staged_size;
-    double *gathered; /* staged Float64 inputs of all units, one after the other */
+    double *gathered; /* gathered Float64 inputs of all units, in sequence */
     uint32_t *gather; /* where each comes from: index of a double in signals */
     uint32_t gather_count;
     /* Of those: what units of this rank read, in as few pieces as can be; and which components are not of it (NULL: all are). */
@@ -121,7 +120,7 @@ struct tt_wires {
     uint32_t *real_first;         /* per component, and one more */
     uint32_t real_count;
     uint32_t *fed; /* per input that the master feeds (system->fed): index of a double in signals, which is its own */
-    bool plain;    /* gathering is all there is to do in a step: no unit has moving inputs but those */
+    bool plain;    /* gathering suffices in a step: units have no other moving inputs */
     struct tt_wire *wires;
     uint32_t wire_count;
     struct tt_arena arena;
@@ -155,13 +154,13 @@ TUTTI_CHECKED enum tutti_err tt_wires_set_slopes(const struct tt_wires *wires, c
 const double *tt_wires_read_output(const struct tt_wires *wires, uint32_t place);
 /* The size of a variable where it counts: its nominal value, or 1. */
 double tt_wire_layout_nominal(const struct tt_var *var);
-/* Does the unit have connected Float32 variables, which hide small differences? */
+/* Returns true if the unit has connected Float32 variables, which hide small differences. */
 bool tt_wires_has_narrow(const struct tt_wires *wires, uint32_t component);
 /* The values of all reals, from `signals` or another array with its layout, as a dense vector. */
 void tt_wires_get_reals(const struct tt_wires *wires, const char *signals, double *out);
-/* The real at a place in signals, the index of a double; TUTTI_NONE: there is none. */
+/* Returns the real at a place in signals, the index of a double; TUTTI_NONE if there is none. */
 uint32_t tt_wires_find_real(const struct tt_wires *wires, size_t place);
-/* A vector with a value per real is remembered, each with the unit whose output it is. */
+/* Registers a vector with a value per real, each owned by the unit of the output. */
 TUTTI_CHECKED enum tutti_err tt_wires_register_reals(const struct tt_wires *wires, struct tt_rollback_list *remembered,
                                                      double *values);
 /* Sets derivative number `order` (1 ...) of all signals. */
@@ -170,10 +169,10 @@ void tt_wires_store_slopes(struct tt_wires *wires, unsigned order, const double 
  * are pointers. `units` is per component. */
 TUTTI_CHECKED enum tutti_err tt_wires_reread_texts(struct tt_wires *wires, struct tt_unit *const *units);
 
-/* Does a connection bring numbers to this input in every step? Not to one that the master feeds, nor where clocks tick. */
+/* Returns true if a connection sets numbers of this input in every step. False for fed inputs, and where clocks tick. */
 bool tt_wires_has_numbers(const struct tt_wires *wires, uint32_t node);
-/* ... what the present signals bring to it, as its staged values are, into `values`; elements without a connection are as they are
- * staged. Staged values, and the values that the unit received, stay unchanged. LIMIT as above. */
+/* Computes the values that the present signals give it, laid out as gathered, into `values`; elements without a
+ * connection are as gathered. Gathered values, and the unit's own, stay unchanged. LIMIT as above. */
 TUTTI_CHECKED enum tutti_err tt_wires_get_incoming(const struct tt_wires *wires, uint32_t node, void *values);
 /* Stages a single input, at the start. */
 TUTTI_CHECKED enum tutti_err tt_wires_gather_node(struct tt_wires *wires, uint32_t node);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The unknowns are the outputs y in the loop. g(y): their values go to the inputs in the loop, through the connections, and
- * the units make new outputs of them. y = g(y) is solved by Newton's method; dg/dy = D L (Andersson 2016 eq. 5.8d), with D
- * from the units one by one and L from the connections. Values that are not continuous reals (Boolean, Integer, discrete
- * Real ...) are held meanwhile; after each solution they are read anew, and the solution repeated, until they stay.
+/* The unknowns are the outputs y in the loop. g(y): their values go to the inputs in the loop, through the connections,
+ * and the units make new outputs of them. y = g(y) is solved by Newton's method; dg/dy = D L (Andersson 2016 eq. 5.8d),
+ * with D from the units one by one and L from the connections. Values that are not continuous reals (Boolean, Integer,
+ * discrete Real ...) are held meanwhile; after each solution they are read again, and the solution repeated, until they
+ * converge.
  *
- * A loop through units of several ranks is solved by all ranks, each with the same iteration on the same values: only g and
- * D are computed where the units are. */
+ * A loop through units of several ranks is solved by all ranks, each with an equal iteration on equal values: only g
+ * and D are computed on the units' ranks. */
 #include "sim/start/algebraic_loop.h"
 
 #include <float.h>
@@ -26,10 +27,10 @@ enum { MOST_ROUNDS = 100, MOST_NAMED = 12 };
 
 /* Of differences where values are Float32, and what is left of a Jacobian that is singular after their rounding. */
 static const double NARROW_DISTANCE = 1e-3, NARROW_SINGULAR = 3e-4;
-/* Unknowns of which that is looked at. */
+/* The maximum number of unknowns for which this is checked. */
 enum { MOST_NARROW = 200 };
 
-/* FMUs that solve equations of their own may not give more digits than these. */
+/* FMUs that solve equations internally may not be more accurate. */
 #define GOOD_ENOUGH 1e-6
 
 struct algebraic_loop {
@@ -43,8 +44,8 @@ struct algebraic_loop {
     bool narrow;                      /* some are Float32: differences are larger, and fewer digits are to be had */
     const double *scale;              /* of the unknowns; NULL: not known */
     double *jacobian;                 /* while it is being filled; column-major */
-    bool exact;                       /* ... by directional derivatives */
-    bool spread;                      /* over several ranks, all of which are here */
+    bool exact;                       /* computed by directional derivatives */
+    bool spread;                      /* over several ranks, all of which take part */
     const struct tt_loop_in_run *run; /* NULL: at the start */
     const struct tt_loop_reinit *late;
 };
@@ -58,7 +59,7 @@ enum tutti_err tt_algebraic_loop_write_node(struct tt_rank *rank, uint32_t node)
 {
     struct tt_slot *slot = &rank->wires.slots[node];
     struct tt_unit *unit = loop_unit_of(rank, node);
-    if (slot->type == TUTTI_TYPE_CLOCK) /* which nothing is told of at the start */
+    if (slot->type == TUTTI_TYPE_CLOCK) /* clocks have no values at the start */
         return TUTTI_OK;
     struct tt_block block = {(enum tt_type)slot->type, 1, slot->count, &slot->reference, slot->values, NULL};
     return unit->kind->set(unit, &block);
@@ -94,7 +95,6 @@ static bool loop_node_is_own(const struct algebraic_loop *block, uint32_t node)
     return tt_rank_owns(block->rank, block->rank->job->structure.nodes[node].component);
 }
 
-/* Other ranks hear of what was read. */
 static enum tutti_err loop_exchange(const struct algebraic_loop *block)
 {
     return block->spread ? tt_channels_exchange_start(&block->rank->channels) : TUTTI_OK;
@@ -132,7 +132,7 @@ static enum tutti_err loop_read_nodes(struct algebraic_loop *block, const uint32
     return TUTTI_OK;
 }
 
-/* What is in the signals, to the inputs of the loop; of one unit only, if it is not NULL. */
+/* Sets inputs of the loop from the signals; of one unit only, if it is not NULL. */
 static enum tutti_err loop_write_inputs(struct algebraic_loop *block, const struct tt_member *member)
 {
     for (uint32_t i = 0; i < block->input_count; i++) {
@@ -248,7 +248,6 @@ static enum tutti_err loop_fill_unit(struct algebraic_loop *block, const uint32_
     return err;
 }
 
-/* The rows of own units. */
 static enum tutti_err loop_fill_own_rows(struct algebraic_loop *block)
 {
     uint32_t input = 0;
@@ -298,7 +297,7 @@ static enum tutti_err loop_fill_jacobian(void *context, const double *x, double 
         return err;
     if (worst == TUTTI_ERR_UNSUPPORTED) /* which the run may do without */
         return tt_fail(worst, "a unit of another rank does not tell how its outputs follow its inputs");
-    return tt_fabric_fail_stopped(); /* the rank that failed tells */
+    return tt_fabric_fail_stopped(); /* the failed rank has the message */
 }
 
 static double loop_scale_of(const struct algebraic_loop *block, uint32_t node, double guess)
@@ -311,7 +310,7 @@ static double loop_scale_of(const struct algebraic_loop *block, uint32_t node, d
     return fabs(guess) > 1e-100 ? fabs(guess) : 1;
 }
 
-/* "a.y = 1 (residual 0.5), b.y = ..." */
+/* Formats "a.y = 1 (residual 0.5), b.y = ..." */
 static void format_unknowns(const struct algebraic_loop *block, const double *x, const double *residuals,
                             struct tt_text *text)
 {
@@ -333,7 +332,7 @@ static void format_unknowns(const struct algebraic_loop *block, const double *x,
         tt_text_printf(text, " and %zu more", named - MOST_NAMED);
 }
 
-/* "a.y to b.u 0.5, ...": by how much what a connection brings differs from what the unit makes of it. */
+/* Formats "a.y to b.u 0.5, ...": the differences between the values of connections and the units' results. */
 static void format_connection_residuals(const struct algebraic_loop *block, const double *residuals,
                                         struct tt_text *text)
 {
@@ -408,8 +407,7 @@ static double unknown_size_in_run(const struct algebraic_loop *block, uint32_t n
     return 0;
 }
 
-/* Typical sizes from the values at hand, x and what the units make of it; true if one is far smaller than it was taken
- * for. */
+/* Updates typical sizes from x and the units' results; returns true if one is far smaller than assumed. */
 static bool loop_measure_scales(const struct algebraic_loop *block, const double *x, const double *g, double *scale)
 {
     bool smaller = false;
@@ -447,8 +445,8 @@ static enum tutti_err loop_run_newton(struct algebraic_loop *block, const double
     return err;
 }
 
-/* Where nothing says how large an unknown is, 1 is as good as anything; until a solution far below that shows it was
- * not, and is only a solution because everything is. */
+/* The size of an unknown is assumed to be 1 if nothing determines it, unless the solution is far smaller: then a
+ * residual relative to 1 was meaningless. */
 static enum tutti_err loop_refine(struct algebraic_loop *block, double *scale, double *x, double *residuals,
                                   double *first)
 {
@@ -458,7 +456,7 @@ static enum tutti_err loop_refine(struct algebraic_loop *block, double *scale, d
     memcpy(first, x, block->n * sizeof *x);
     enum tutti_err err = loop_run_newton(block, scale, x, residuals, &counts);
     if (err == TUTTI_ERR_SOLVER)
-        memcpy(x, first, block->n * sizeof *x); /* no more digits to be had */
+        memcpy(x, first, block->n * sizeof *x); /* no further digits are possible */
     return err == TUTTI_ERR_SOLVER ? TUTTI_OK : err;
 }
 
@@ -529,9 +527,9 @@ static enum tutti_err loop_solve_reals(struct algebraic_loop *block, double *wor
     return loop_write_inputs(block, NULL); /* the inputs that belong to the solution, whatever was tried last */
 }
 
-/* Reads the outputs that are no unknowns, unit by unit, each with what those before it have become: what flips back and
- * forth if all change at once often rests that way. Does any input of the loop then get another value than it was
- * solved with? */
+/* Reads the outputs that are not unknowns, unit by unit, each with the new values of earlier units: values that
+ * oscillate if all change at once often converge this way. *changed: an input of the loop gets a value different from
+ * that of the solution. */
 static enum tutti_err loop_read_discrete(struct algebraic_loop *block, bool *changed)
 {
     struct tt_wires *wires = block->wires;
@@ -603,7 +601,7 @@ bool tt_algebraic_loop_keeps_starts(const struct tt_unit *unit)
     return is_read_after_init(unit) && (unit->fmu->desc->interfaces[TUTTI_CS].flags & TUTTI_ONCE_PER_PROCESS);
 }
 
-/* Derivatives of its outputs by its inputs take more than one that is made anew. */
+/* A unit that is created again for each evaluation cannot provide derivatives of its outputs by its inputs. */
 static enum tutti_err check_repeatable_unit(const struct algebraic_loop *block, const struct tt_unit *unit)
 {
     return block->late

@@ -12,8 +12,8 @@ struct tt_loop_in_run {
     const double *sizes; /* per real (wires.reals): how large it was so far */
 };
 
-/* Units of FMI 1.0 Co-Simulation, which can be told inputs only before they are initialised, and read only after: each evaluation makes
- * such a unit anew. */
+/* For units of FMI 1.0 Co-Simulation, whose inputs can be set only before their initialisation, and outputs read only
+ * after: each evaluation creates such a unit again. */
 struct tt_loop_reinit {
     void *context;
     /* To where inputs can be set; they are the same as before but for those of the loop. */
@@ -22,15 +22,17 @@ struct tt_loop_reinit {
     enum tutti_err (*close)(void *context, struct tt_member *member);
 };
 
-/* Can it be told inputs only before it is initialised, read only after, and made once only? Such a unit is not solved for at the start: it
- * has the outputs of its start values, and is initialised before its loop is solved. */
+/* Returns true if inputs can be set only before its initialisation, outputs be read only after, and it can be created
+ * only once. Such a unit is not part of a solution at the start: it has the outputs of its start values, and is
+ * initialised before its loop is solved. */
 bool tt_algebraic_loop_keeps_starts(const struct tt_unit *unit);
 
-/* Solves for the outputs among `nodes` (inputs and outputs of units where reading after setting is allowed, ascending), so
- * that they are what the units make of them: continuous ones by Newton's method, others by repetition until they rest.
- * `run`: NULL at the start. Collective for the ranks whose units these are. SOLVER, naming the variables with their last
- * values and residuals; in a run: connections with their residuals, and how far from singular the equations are.
- * At the start the nodes of units that start as given are left alone. UNSUPPORTED for units that cannot be read there. `late`: NULL in a run. */
+/* Solves for the outputs among `nodes` (inputs and outputs of units where reading after setting is allowed, ascending),
+ * so that they are consistent: continuous ones by Newton's method, others by repetition until they converge. `run`:
+ * NULL at the start. Collective for the ranks whose units these are. SOLVER, naming the variables with their last
+ * values and residuals; in a run: connections with their residuals, and how far from singular the equations are. At the
+ * start the nodes of units with given outputs are left unchanged. UNSUPPORTED for units that cannot be read there.
+ * `late`: NULL in a run. */
 TUTTI_CHECKED enum tutti_err tt_algebraic_loop_solve(struct tt_rank *rank, const uint32_t *nodes, uint32_t count,
                                                      const struct tt_loop_in_run *run,
                                                      const struct tt_loop_reinit *late);

@@ -75,8 +75,8 @@ static enum tutti_err probe_is_derivative(struct feedthrough_probe *probe, uint3
     return TUTTI_OK;
 }
 
-/* One column by a forward difference; backward where that leads out of the domain, or over a jump. Where there is a jump on
- * both sides, it is what it is. */
+/* One column by a forward difference; by a backward one if that leads out of the domain, or over a jump. With jumps on
+ * both sides the result is used as it is. */
 static enum tutti_err probe_difference(struct feedthrough_probe *probe, uint32_t input, double *column)
 {
     double value = *(const double *)probe->wires->slots[input].values;

@@ -11,13 +11,13 @@
 /* The entry of one input and one output, both scalars of type Float64. */
 typedef enum tutti_err tt_feedthrough_entry(void *context, uint32_t output_node, uint32_t input_node, double value);
 
-/* The typical size of an input that is at 0, where the caller knows one; 0: not. */
+/* Returns the typical size of an input that is 0, if the caller knows one; otherwise 0. */
 typedef double tt_feedthrough_size(const void *context, uint32_t input_node);
 
-/* Can a node take part: a continuous Float64 with one value? */
+/* Returns true if a node can take part: a continuous Float64 with one value. */
 bool tt_feedthrough_is_real(const struct tt_wires *wires, uint32_t node);
 
-/* What is asked of one unit. */
+/* The request for one unit. */
 struct tt_feedthrough_request {
     struct tt_unit *unit;
     const uint32_t *inputs, *outputs; /* nodes; reals with one value each */
@@ -27,20 +27,20 @@ struct tt_feedthrough_request {
     void *context; /* of both */
 };
 
-/* Calls `entry` for every pair of the given inputs and outputs, by directional derivatives where the FMU has them, else by
- * differences: the inputs are moved one by one and put back. The unit must be where reading after setting is allowed
- * (initialisation or event mode; Model Exchange). On return its outputs in the signals are those from before. *exact becomes
- * false where differences were used; *evaluations is how many it took. */
+/* Calls `entry` for every pair of the given inputs and outputs, by directional derivatives if the FMU has them,
+ * otherwise by differences: the inputs are moved one by one and reset. The unit must be in a state where reading after
+ * setting is allowed (initialisation or event mode; Model Exchange). On return its outputs in the signals are
+ * unchanged. *exact becomes false if differences were used; *evaluations is their number. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough(struct tt_wires *wires, const struct tt_feedthrough_request *question,
                                             bool *exact, unsigned long *evaluations);
 /* Asks the unit for the directional derivatives of its connected outputs by its connected inputs, one by one, if it has any: it
  * tests them there (unit/cs.c). The same place. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough_test(struct tt_wires *wires, struct tt_unit *unit, uint32_t component);
 
-/* Is a difference quotient a derivative? Across a jump it is none: it grows as the distance shrinks.
+/* Tests whether a difference quotient is a derivative: across a jump it grows as the distance shrinks.
  *
- * A quotient whose output moves far more than its input does is measured again over twice the distance; a derivative stays
- * what it is, that of a jump halves. */
+ * A quotient whose output moves far more than its input does is measured again over twice the distance; a derivative is
+ * unchanged, the quotient across a jump is halved. */
 
 /* Relative distances are about 1e-7: an output that moves by more than ten times that is worth a second look. */
 static inline bool tt_feedthrough_is_steep(double before, double after)

@@ -28,7 +28,7 @@ static struct tt_member *init_member_of(struct tt_rank *rank, uint32_t component
     return &rank->members[component];
 }
 
-/* Is the value of an output known before anything is computed? Then it is put among the signals. */
+/* Stores an output that is known before anything is computed among the signals; returns true if it is. */
 static bool put_known_output(struct tt_rank *rank, uint32_t node)
 {
     const struct tt_structure_node *of = &rank->job->structure.nodes[node];
@@ -116,8 +116,8 @@ static void defer_discrete_inputs(struct tt_member *member)
         member->inputs->now.held_changed = true;
 }
 
-/* A unit that begins in a saved state is initialised. In event mode it is told its inputs at once; without, what it would be asked for then
- * is its state's, so that they come with the first step (tt_init_apply_late). */
+/* A unit that begins in a saved state counts as initialised. In event mode its inputs are set at once; without, outputs
+ * are those of its state, so that inputs are set with the first step (tt_init_apply_late). */
 static enum tutti_err init_adopt_state(struct tt_rank *rank, struct tt_member *member,
                                        const struct tt_initial_state *state)
 {
@@ -163,8 +163,8 @@ static enum tutti_err init_leave_unit(struct tt_rank *rank, struct tt_member *me
     return member->unit->kind->exit_init(member->unit);
 }
 
-/* A unit that is initialised gets its inputs with the first step. FMI 1.0 has no other way to read what follows them: Model Exchange can be told
- * them at once; but in a saved state its outputs are those of the inputs that it had. */
+/* An initialised unit gets its inputs with the first step. FMI 1.0 has no other way to read their effect: Model
+ * Exchange permits setting them at once; but in a saved state its outputs are those of the inputs that it had. */
 static enum tutti_err init_set_inputs(struct tt_rank *rank, struct tt_member *member, const uint32_t *nodes,
                                       uint32_t count)
 {
@@ -347,7 +347,7 @@ static enum tutti_err init_finish_member_event(struct tt_rank *rank, struct tt_m
     return TUTTI_OK;
 }
 
-/* What units with events say at the end of their initialisation, and what others see of it. */
+/* Handles the events of units at the end of their initialisation, and publishes the results. */
 static enum tutti_err init_finish_events(struct tt_rank *rank)
 {
     struct tt_point_events here = {0};
@@ -363,7 +363,7 @@ static enum tutti_err init_finish_events(struct tt_rank *rank)
 
 /* ---- units that are to be taken back ---- */
 
-/* A unit that did not come back as it was begins anew, with the inputs that it has got by now. */
+/* A unit that was not restored exactly is restarted, with its present inputs. */
 static enum tutti_err init_restart_unit(struct tt_rank *rank, struct tt_member *member)
 {
     uint32_t c = member->component;
@@ -381,8 +381,8 @@ static enum tutti_err init_restart_unit(struct tt_rank *rank, struct tt_member *
     return rank->ended ? TUTTI_OK : tt_wires_get_outputs(member->wires, member->unit);
 }
 
-/* Have units the parameters that they should have? One that takes the question for an error begins anew, as FMI has it after an
- * Error; one that can be made once only goes on: many do. */
+/* Compares parameters with the values that were set. A unit that reports an error for reading them is restarted, as FMI
+ * requires after an Error; one that can be created only once continues, as many can. */
 static enum tutti_err compare_parameters(struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->own_count && !rank->ended; m++) {
@@ -416,8 +416,8 @@ static enum tutti_err share_test_findings(struct tt_rank *rank, double *findings
     return TUTTI_OK;
 }
 
-/* A unit whose own saved states are incomplete may be taken back by forking, which is tried, too; one that cannot be taken back
- * so is not, unless that was asked for. */
+/* A unit whose saved states are incomplete may be rolled back by forking, which is tested, too; a unit that cannot be
+ * rolled back by that is not, unless an option requests it. */
 static enum tutti_err init_test_unit(struct tt_rank *rank, struct tt_member *member,
                                      struct tt_startup_test_result *rehearsal)
 {
@@ -530,7 +530,7 @@ static int32_t exchange_rank_of(const struct tt_rank *rank, uint32_t node)
     return rank->place ? rank->place[rank->job->structure.nodes[node].component] : 0;
 }
 
-/* The rank whose units the nodes are, all of them; -1: of several. */
+/* Returns the rank of all the nodes' units; -1: several. */
 static int32_t single_rank_of(const struct tt_rank *rank, const uint32_t *nodes, uint32_t count)
 {
     int32_t only = exchange_rank_of(rank, nodes[0]);
@@ -540,7 +540,7 @@ static int32_t single_rank_of(const struct tt_rank *rank, const uint32_t *nodes,
     return only;
 }
 
-/* Does an input among the nodes come from what its rank has not heard yet? */
+/* Returns true if an input among the nodes comes from a value that its rank has not received yet. */
 static bool reads_unexchanged(const struct tt_init_exchange *spread, const uint32_t *nodes, uint32_t count)
 {
     const struct tt_rank *rank = spread->rank;

@@ -11,26 +11,26 @@
 TUTTI_CHECKED enum tutti_err tt_init_compute(struct tt_rank *rank);
 /* All units leave it, and cross the events that they have at the start. One may end the run: rank->ended. */
 TUTTI_CHECKED enum tutti_err tt_init_exit(struct tt_rank *rank);
-/* What units without event mode that began in a saved state (sim/job/state_files.h) are told besides their inputs: inputs and tunable parameters that were
- * set. After everything was read, as the last thing before the first step. */
+/* Sets values in units without event mode that began in a saved state (sim/job/state_files.h), besides their inputs:
+ * inputs and tunable parameters that the user set. Called after all reads, immediately before the first step. */
 TUTTI_CHECKED enum tutti_err tt_init_apply_late(struct tt_rank *rank);
-/* Where units are to be taken back: tries it once with each (startup_tests.h). A unit that does not come back as it was begins its
- * life anew, by forking if it may (open.h); else it loses TUTTI_CAN_STATE, on all ranks. It is warned of; *forgets: there is
- * one that cannot go back. */
+/* If units will be rolled back: tests it once with each (startup_tests.h). A unit that is not restored exactly is
+ * restarted, by forking if permitted (open.h); otherwise it loses TUTTI_CAN_STATE, on all ranks, with a warning;
+ * *forgets: one cannot be rolled back. */
 TUTTI_CHECKED enum tutti_err tt_init_test_units(struct tt_rank *rank, bool *forgets);
 
-/* Who does what where inputs and outputs are computed in the order of their dependencies, and when ranks have to hear
- * of each other.
+/* Distributes the computation of inputs and outputs in the order of their dependencies, and determines when ranks must
+ * exchange.
  *
- * All ranks go through the same list of actions (model/plan/eval_order.h), each does those of its own units. Outputs are sent when a rank is
- * about to read one that is news to it, which all ranks know: the exchange is collective. Actions between two exchanges, whole
- * loops among them, are done on several ranks at once. A loop whose units are on several ranks is solved by all of them, each with
- * the same iteration (algebraic_loop.h). */
+ * All ranks go through one list of actions (model/plan/eval_order.h), and each executes those of its own units. Outputs
+ * are exchanged when a rank is about to read one that it does not have yet, which all ranks know: the exchange is
+ * collective. Actions between two exchanges, whole loops among them, are done on several ranks at once. A loop with
+ * units on several ranks is solved by all of them, each with an equal iteration (algebraic_loop.h). */
 
 struct tt_init_exchange {
     struct tt_rank *rank;
     bool *news; /* per node: computed since the last exchange; of the arena */
-    bool *told; /* per node, an input: its unit was told; of the arena */
+    bool *told; /* per node, an input: it was set in its unit; in the arena */
 };
 
 TUTTI_CHECKED enum tutti_err tt_init_exchange_init(struct tt_init_exchange *spread, struct tt_rank *rank,
@@ -40,14 +40,14 @@ TUTTI_CHECKED enum tutti_err tt_init_exchange_prepare(struct tt_init_exchange *s
                                                       uint32_t count, bool *here);
 /* Collective: all that was computed is known where it is read. */
 TUTTI_CHECKED enum tutti_err tt_init_exchange_run(struct tt_init_exchange *spread);
-/* ... by another exchange. */
+/* Marks it as done by a different exchange. */
 void tt_init_exchange_mark_done(struct tt_init_exchange *spread);
 
-/* Has a unit the parameters that it should have (unit/parameter_check.h)? Else a run would go on with others in
- * silence. */
+/* Checks that a unit has the expected parameters (unit/parameter_check.h), lest a run silently use different values. */
 
-/* Reads the parameters of an own unit that is initialised, one call per type, and warns of those that are not what they were set
- * to, or what the description says. *refused: the FMU did not show them, and FMI lets nobody step it after that. */
+/* Reads the parameters of an own unit that is initialised, one call per type, and warns of those that differ from the
+ * values that were set, or from the description. *refused: the FMU did not return them, after which FMI does not permit
+ * stepping it. */
 TUTTI_CHECKED enum tutti_err tt_init_compare_parameters(struct tt_rank *rank, const struct tt_member *member,
                                                         bool *refused);
 

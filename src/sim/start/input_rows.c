@@ -12,8 +12,8 @@ static double row_spacing(const struct tt_rank *rank, const struct tt_member *me
     return tt_trajectory_spacing(member->inputs->trajectory, rank->times.start, rank->times.stop, kinks, smallest);
 }
 
-/* The step that meets all rows of a member: of a unit that can vary its step, only if its rows are nearer to each other than the
- * steps would be, and at equal distances; other rows end a step by themselves. 0: whatever it is. */
+/* Returns the step that meets all rows of a member: for a unit with variable steps, only if its rows are equidistant
+ * and closer than the steps would be; other rows end steps individually. 0: any step. */
 static double row_step_of(const struct tt_rank *rank, const struct tt_member *member)
 {
     double smallest, step;
@@ -25,7 +25,7 @@ static double row_step_of(const struct tt_rank *rank, const struct tt_member *me
     return smallest < rank->times.step && step > (1 - TUTTI_TRAJECTORY_SPLINTER) * smallest ? step : 0;
 }
 
-/* Does the FMU have an internal step that `step` is no multiple of? */
+/* Returns true if the FMU has an internal step that does not divide `step`. */
 static bool breaks_internal_step(const struct tt_member *member, double step)
 {
     double fixed = member->unit->fmu->desc->interfaces[TUTTI_CS].fixed_step;

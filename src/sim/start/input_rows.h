@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* input_rows.h - the rows of input files and the steps of a run: every row that matters is to be seen.
+/* input_rows.h - adapts the steps of a run to the rows of input files, so that no relevant row is missed.
  *
- * Values that are held change at their rows, and steps end there. Lines bend at rows; steps of Co-Simulation units end
- * there, too, unless steps of one size were asked for. A unit that cannot vary its step gets one that meets the rows, if no
- * other was given. What is missed nevertheless is counted, and told at the end. */
+ * Held values change at their rows, and steps end there. Lines bend at rows; steps of Co-Simulation units end there,
+ * too, unless a fixed step was requested. A unit with a fixed step gets one that meets the rows, unless the user gave
+ * one. Missed rows are counted, and reported at the end. */
 #ifndef TT_SIM_START_INPUT_ROWS_H
 #define TT_SIM_START_INPUT_ROWS_H
 
@@ -11,10 +11,10 @@
 
 /* Collective, after the setup of units and before their grids: a default step that fits the rows. */
 TUTTI_CHECKED enum tutti_err tt_input_rows_fit_step(struct tt_rank *rank);
-/* When the master is chosen: says to all inputs of own members whether steps end at their rows; they may if steps
- * vary; `by_means`: lines that units see at one time of a step have their mean there. */
+/* Called when the master is chosen: determines for all inputs of own members whether steps end at their rows, which
+ * requires variable steps; `by_means`: lines of which units get one value per step use their mean. */
 void tt_input_rows_start(struct tt_rank *rank, bool varies, bool by_means);
-/* At the end of the run: warnings for own members whose steps were too long for their rows. */
+/* At the end of the run: warns about own members whose steps were too long for their rows. */
 void tt_input_rows_warn(const struct tt_rank *rank);
 
 #endif

@@ -34,7 +34,7 @@ static size_t count_values(const struct linear_collector *c, uint32_t component,
     return count;
 }
 
-/* The place of a node's first value among all inputs, or outputs; SIZE_MAX: it is none of them. */
+/* Returns the index of a node's first value among all inputs, or outputs; SIZE_MAX if it is not one of them. */
 static size_t linear_place_of(const struct linear_collector *c, uint32_t node)
 {
     const struct tt_structure *structure = &c->rank->job->structure;
@@ -200,7 +200,7 @@ static enum tutti_err linear_collect_unit(struct linear_collector *c, struct tt_
     return store_unit_matrices(c, unit, component, linear);
 }
 
-/* The matrices of a unit, one after the other. */
+/* Counts the entries of the matrices of a unit. */
 static size_t count_matrix_entries(const struct tt_linear_unit *unit)
 {
     return (unit->states + unit->outputs) * (unit->states + unit->inputs);
@@ -283,7 +283,7 @@ static enum tutti_err linearize_twin_here(struct linear_collector *c, uint32_t c
     return tt_fail_restore(&failure);
 }
 
-/* ---- ... in a child process ---- */
+/* ---- in a child process ---- */
 
 enum { PATIENCE = 60 }; /* seconds for it */
 
@@ -295,7 +295,7 @@ struct twin_request {
 /* The answer: how many states there are, and the matrices. */
 static void linear_send_answer(void *context, int fd)
 {
-    static const struct tutti_log silent = {0}; /* a unit of the run has said all that a second one would say */
+    static const struct tutti_log silent = {0}; /* messages of a second instance would repeat those of the run's unit */
     const struct twin_request *asked = context;
     const struct tt_linear_unit *own = &asked->collector->units[asked->component];
     if (linearize_twin_here(asked->collector, asked->component, &silent))
@@ -357,7 +357,8 @@ static enum tutti_err linearize_twin(struct linear_collector *c, uint32_t compon
 
 /* ---- units ---- */
 
-/* What acts on an output at once is held where it ends, else in the middle: tt_coupled_inputs_choose_holds. */
+/* Inputs that act on an output directly are held at their end value, otherwise at their mean:
+ * tt_coupled_inputs_choose_holds. */
 static enum tutti_err place_held_inputs(struct linear_collector *c, uint32_t component)
 {
     const struct tt_structure *running = c->running;

@@ -21,16 +21,16 @@ struct tt_linear_model {
     struct tt_arena arena;
 };
 
-/* Collective; with units that have left their initialisation, which are read, and stay as they are. `running` is the structure of the
- * running phase, `sequence` the order of units that step one after the other. UNSUPPORTED where a unit cannot be linearised,
- * SOLVER where its derivatives are not finite; all ranks fail then. Release it also after a failure. */
+/* Collective; for units that have left their initialisation, which are read but not changed. `running` is the structure
+ * of the running phase, `sequence` the order of units that step sequentially. UNSUPPORTED where a unit cannot be
+ * linearised, SOLVER where its derivatives are not finite; all ranks fail then. Release it also after a failure. */
 TUTTI_CHECKED enum tutti_err tt_linear_model_init(struct tt_linear_model *model, struct tt_rank *rank,
                                                   const struct tt_structure *running,
                                                   const struct tt_step_sequence *sequence, enum tt_linear_twins twins);
 void tt_linear_model_fini(struct tt_linear_model *model);
 
-/* What the connections of a system bring from continuous outputs to continuous inputs, number by number: the matrix L of Andersson 2016
- * eq. 5.5, u = L y, as a list. */
+/* The connections of a system from continuous outputs to continuous inputs, number by number: the matrix L of Andersson
+ * 2016 eq. 5.5, u = L y, as a list. */
 
 /* `count` values, from one element on: input (to, to_element + e) += factor * output (from, from_element + e). */
 struct tt_signal_link {

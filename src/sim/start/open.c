@@ -17,8 +17,8 @@
 #include "sim/start/input_rows.h"
 #include "unit/shadow.h"
 
-/* Where the errors of steps are estimated, solvers inside of the units must not make noise of the same size: their part of
- * the tolerance. If that is for the whole run, their errors add up as well, over steps that go with its cube root. */
+/* If the errors of steps are estimated, solvers inside units must not add noise of that size: their part of the
+ * tolerance. For the error of the whole run, the errors of steps, which depend on its cube root, also add up. */
 static const double PER_STEP = 0.1, LEAST = 1e-13; /* no solver is better */
 
 static bool is_per_step(const struct tutti_run_options *options)
@@ -34,8 +34,8 @@ static double tolerance_share(const struct tutti_run_options *options, double to
     return fmin(fmax(PER_STEP * cbrt(tolerance), LEAST / tolerance), 1);
 }
 
-/* Multistep methods that cannot be taken back begin every step anew, with the order 1: what they do wrong then falls with the
- * step as slowly as that, and is no more than noise for much smaller tolerances only. */
+/* Multistep methods that cannot be rolled back restart every step with order 1: their error then decreases only
+ * linearly with the step, and is at the level of noise only for much smaller tolerances. */
 static double solver_tolerance_share(const struct tt_rank *rank, const struct tt_member *member)
 {
     static const double ANEW = 1e-3;
@@ -134,7 +134,7 @@ static enum tutti_err check_step_multiple(const struct tt_rank *rank, uint32_t m
                : err;
 }
 
-/* Grids of their own for units that step less often than others, or cannot vary their step. */
+/* Assigns separate grids to units that step less often, or have a fixed step. */
 static enum tutti_err assign_step_grids(struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->member_count; m++) {
@@ -160,7 +160,7 @@ static bool has_wired_inputs(const struct tt_rank *rank, uint32_t component)
     return first < rank->job->structure.component_first[component + 1] && !rank->job->structure.nodes[first].output;
 }
 
-/* "--atol UNIT.STATE=A" for this unit. Names are those of variables here; whether they are states, the unit tells. */
+/* Reads "--atol UNIT.STATE=A" for this unit. Names are those of variables; the unit determines whether they are states. */
 static enum tutti_err read_state_tolerances(struct tt_rank *rank, uint32_t c, const struct tutti_run_options *options,
                                             struct tt_integration *integration)
 {
@@ -224,7 +224,7 @@ enum tutti_err tt_open_configure_component(struct tt_rank *rank, uint32_t c)
         .stop = rank->times.stop,
         .has_stop =
             !rank->job->options.open_end && !member->setup.no_stop_time &&
-            !tt_state_files_final(&rank->job->states, c), /* it is part of the state, which is to go on from there */
+            !tt_state_files_final(&rank->job->states, c), /* it is part of the state, from which a later run resumes */
         .tolerance = member->setup.tolerance * (member->setup.share > 0 ? member->setup.share : 1),
         .has_tolerance = member->setup.tolerance > 0,
     };
@@ -243,7 +243,7 @@ bool tt_open_may_fork(const struct tt_rank *rank, const struct tt_member *member
            (coupled || (member->inputs && tt_inputs_depend_on_steps(member->inputs, can)));
 }
 
-/* How is the unit taken back, as far as that is known before it is there? */
+/* Determines how the unit is rolled back, as far as that is known before it is created. */
 static enum tutti_err choose_rollback(struct tt_rank *rank, struct tt_member *member,
                                       const struct tutti_run_options *options)
 {
@@ -316,7 +316,7 @@ static enum tutti_err create_unit(struct tt_rank *rank, uint32_t c, const struct
                : TUTTI_OK;
 }
 
-/* Is what drives an input smooth, so that a solver need not restart? */
+/* Returns true if the source of an input is smooth, so that a solver need not restart. */
 static bool is_input_smooth(const struct tt_trajectory_input *input, bool cubic)
 {
     return input->expression ? tt_expression_is_smooth(input->expression) : cubic;
@@ -346,7 +346,7 @@ static enum tutti_err open_unit_inputs(struct tt_rank *rank, uint32_t c, const s
     return TUTTI_OK;
 }
 
-/* What one unit is to have. */
+/* Determines the options of one unit. */
 static enum tutti_err choose_unit_options(struct tt_rank *rank, uint32_t c, struct tutti_run_options *own, bool *used)
 {
     const struct tt_component *component = &rank->job->system->components[c];

@@ -13,11 +13,11 @@ enum { MOST_QUICK = 500, MOST_MIXED = 200 };
 
 /* ---- radii ---- */
 
-/* What extrapolation through `points` points makes of an eigenvalue l of DL: the largest abs(z) that solves
+/* The effect of extrapolation through `points` points on an eigenvalue l of DL: the largest abs(z) that solves
  *     z^p = l (z^p - (z - 1)^p),
- * because the polynomial goes on with y_n - (1 - E^-1)^p y_n, E^-1 leading one point back: for p = 2 that is 2 y_n - y_{n-1}
- * (Andersson 2016 eq. 6.40, 6.41), for p = 3 it is 3 y_n - 3 y_{n-1} + y_{n-2}. So w = 1 - 1/z is one of the p-th roots of
- * (l - 1) / l. */
+ * because the polynomial continues with y_n - (1 - E^-1)^p y_n, E^-1 leading one point back: for p = 2 that is 2 y_n -
+ * y_{n-1} (Andersson 2016 eq. 6.40, 6.41), for p = 3 it is 3 y_n - 3 y_{n-1} + y_{n-2}. So w = 1 - 1/z is one of the
+ * p-th roots of (l - 1) / l. */
 static double extrapolated_radius(double re, double im, int points)
 {
     double size = hypot(re, im), nearest = INFINITY;
@@ -165,9 +165,9 @@ void tt_stability_join(struct tt_radii *all, const struct tt_radii *one)
     }
 }
 
-/* Units may not tell what their outputs depend on, or tell too much (an integrator's output of its input). A loop in which
- * nothing comes back (rho(DL) = 0) is none. Only where units tell of it and their own derivatives say what D becomes later on,
- * it is taken for one: D may be 0 at the start alone. */
+/* Dependencies of outputs may be undeclared, or declared in excess (an integrator's output on its input). A loop
+ * without feedback (rho(DL) = 0) is not a loop. Only with declared dependencies and derivatives from the units, which
+ * show D at later times, it counts as one: D may be 0 at the start alone. */
 static bool is_loop_empty(const struct tt_structure *running, const uint32_t *loop, uint32_t count,
                           const struct tt_radii *radii)
 {
@@ -268,7 +268,6 @@ static void propagation_add_slope(const struct propagation_builder *p, double *r
     }
 }
 
-/* H^2 times its second derivative. */
 static void propagation_add_curvature(const struct propagation_builder *p, double *row, double factor, size_t output)
 {
     if (p->of->order < 2)
@@ -282,7 +281,7 @@ static void propagation_add_curvature(const struct propagation_builder *p, doubl
     }
 }
 
-/* What it is extrapolated to, at this part of the step. */
+/* Adds its extrapolated value at this part of the step. */
 static void propagation_add_extrapolated(const struct propagation_builder *p, double *row, double factor, double at,
                                          size_t output)
 {
@@ -320,7 +319,7 @@ static void propagate_known_input(const struct propagation_builder *p, size_t to
     propagation_add_slope(p, bend, -part, from);
 }
 
-/* ... of one that is extrapolated. Smoothing leads it along a line from where it was led to before. */
+/* Of an extrapolated input. Smoothing moves it along a line from its earlier value. */
 static void propagate_extrapolated_input(const struct propagation_builder *p, size_t to, double factor, size_t from)
 {
     double *slope = propagation_row_of(p, SLOPE, to);

@@ -23,7 +23,7 @@ struct rollback_trace {
 struct rollback_test {
     struct tt_unit *unit;
     double times[STEPS + 1];
-    int count; /* of steps: STEPS, or as many as the unit can take back at once */
+    int count; /* of steps: STEPS, or as many as the unit can roll back at once */
     struct tt_output_check sampling;
     struct rollback_trace first, again;
 };
@@ -44,7 +44,7 @@ static bool is_same_step(const struct tt_fmi_step *a, const struct tt_fmi_step *
            a->terminate == b->terminate;
 }
 
-/* Was it the same both times? */
+/* Returns true if both results agree. */
 static bool rollback_test_agrees(const struct rollback_test *stage, char *why, size_t size)
 {
     const struct rollback_trace *first = &stage->first, *again = &stage->again;
@@ -67,7 +67,7 @@ static bool rollback_test_agrees(const struct rollback_test *stage, char *why, s
 
 /* ---- trying ---- */
 
-/* From the start on. With `prior` the unit is told that it may be taken back to the start of all, as it is. */
+/* Steps from the start on. With `prior` the unit is informed that it may be rolled back to the very start. */
 static enum tutti_err rollback_test_run(struct rollback_test *stage, struct rollback_trace *performance, bool prior)
 {
     struct tt_unit *unit = stage->unit;
@@ -109,7 +109,7 @@ static enum tutti_err rollback_test_run_all(struct tt_rank *rank, const struct t
     return TUTTI_OK;
 }
 
-/* Two steps, as the run would make them; none across the stop time or what the unit has announced. False: there is no room. */
+/* Chooses two steps, as the run would make them; none across the stop time or an announced event. False: no room. */
 static bool rollback_test_set_times(const struct tt_rank *rank, const struct tt_member *member,
                                     struct rollback_test *stage)
 {
@@ -156,9 +156,10 @@ enum tutti_err tt_startup_tests_run(struct tt_rank *rank, struct tt_member *memb
     return err;
 }
 
-/* The steps that are tried, as parts of a usual one. What an input does by a state is less in the second one by their ratio. */
+/* The sizes of the trial steps, relative to a usual step. An input's effect by a state is smaller in the second by
+ * their ratio. */
 static const double SHORT = 1.0 / 1024, SHORTER = 1.0 / 4096;
-/* ... and what it does at once is the same, as nearly as this. */
+/* and a direct effect is unchanged, within this factor */
 static const double SAME = 0.75;
 /* An input moves by this part of its size. */
 static const double MOVED_BY = 1e-3;
@@ -208,7 +209,7 @@ static bool undeclared_is_state(const struct tt_description *desc, uint32_t vari
     return false;
 }
 
-/* Does the model structure say that this output follows none of the inputs? */
+/* Returns true if the model structure declares that this output depends on no input. */
 static bool structure_denies_dependency(const struct undeclared_test *q, const struct tt_unknown *output)
 {
     const struct tt_description *desc = q->unit->fmu->desc;
@@ -251,7 +252,7 @@ static enum tutti_err undeclared_lay_out(struct undeclared_test *q, struct tt_ra
     return q->base ? TUTTI_OK : tt_fail_memory();
 }
 
-/* What an input is moved by: not beyond its bounds. */
+/* Returns the perturbation of an input, within its bounds. */
 static double input_perturbation(const struct undeclared_test *q, uint32_t i)
 {
     const struct tt_bounds *bounds = q->unit->fmu->desc->vars[q->inputs[i]].bounds;

@@ -110,7 +110,8 @@ static void operator_add_extrapolated(const struct step_operator *s, const struc
         operator_add_curvature(s, u->bend, factor, output, gives);
 }
 
-/* ... known at the end: held there; or on the line to it; or, with order 2, on the parabola with the slope at the beginning. */
+/* Adds a value known at the end: held there; or on the line to it; or, with order 2, on the parabola with the slope at
+ * the beginning. */
 static void operator_add_known(const struct step_operator *s, const struct operator_input *u, double factor,
                                size_t output, int gives)
 {
@@ -224,7 +225,6 @@ static enum tutti_err operator_step_states(struct step_operator *s, const struct
     return TUTTI_OK;
 }
 
-/* Where the parts of a unit begin. */
 struct operator_firsts {
     size_t state, input, output;
 };
@@ -315,7 +315,6 @@ static enum tutti_err operator_fill(struct step_operator *s)
                                          first.output + unit->outputs};
     }
 
-    /* The history moves on by one point. */
     for (size_t o = 0; o < s->of->outputs; o++) {
         operator_row_of(s, operator_column_of(s, BEFORE, o))[operator_column_of(s, NOW, o)] = 1;
         operator_row_of(s, operator_column_of(s, FIRST, o))[operator_column_of(s, BEFORE, o)] = 1;
@@ -323,7 +322,8 @@ static enum tutti_err operator_fill(struct step_operator *s)
     return TUTTI_OK;
 }
 
-/* Solves (I - M) X = R for the rows `first` ... of `next`, M their coefficients at `from`: R, over the state, becomes X. */
+/* Solves (I - M) X = R for the rows `first` ... of `next`, M their coefficients at `from`: R, in terms of the state,
+ * becomes X. */
 static enum tutti_err operator_eliminate(struct step_operator *s, const size_t *rows, size_t count,
                                          const double *feedback)
 {
@@ -508,7 +508,7 @@ enum tutti_err tt_step_operator_step_radius(const struct tt_linear_system *syste
 
 /* ---- sweeps, and the equations themselves ---- */
 
-/* The coefficients of NEW in the outputs: those of units before, if these are known by then, count on the other side. */
+/* Computes the coefficients of NEW in the outputs: those of earlier units, if known by then, belong to the other side. */
 static enum tutti_err operator_compute_sweep(struct step_operator *s, bool in_places, double *radius)
 {
     const struct tt_linear_system *of = s->of;

@@ -16,10 +16,11 @@
 struct tt_linear_unit {
     size_t states, inputs, outputs;
     const double *a, *b, *c, *d;
-    uint32_t place;   /* when it steps, where units step one after the other; those with the same place step at once */
-    bool takes;       /* its inputs move; else they are held, ... */
-    const double *at; /* ... each where it would be in this part of a step: 1 is its end */
-    int gives;        /* so many derivatives of its outputs; the others come from points before */
+    uint32_t place;   /* its turn, where units step sequentially; those with one place step at once */
+    bool takes;       /* its inputs move; otherwise they are held */
+    const double *at; /* each at its value at this part of the step: 1 is its end */
+    /* the number of derivatives of its outputs that it provides; the others come from earlier points */
+    int gives;
 };
 
 /* Rows that are to be 0, sums of outputs, and forces that keep them so, each held over a step (sim/coupling/kinematic.c). */
@@ -29,38 +30,38 @@ struct tt_linear_constraints {
     const double *positions;   /* the same of what they move; none in a row that is about velocities alone */
     const double *forces;      /* G^T: inputs times rows, column-major */
     const double *compliances; /* per row */
-    const bool *holonomic;     /* ... it has positions */
+    const bool *holonomic;     /* it constrains positions */
     double relax_time;         /* tau, in steps */
 };
 
 struct tt_linear_system {
     const struct tt_linear_unit *units;
     size_t unit_count;
-    size_t states, inputs, outputs;           /* of all units, one after the other */
+    size_t states, inputs, outputs;           /* of all units, in sequence */
     const double *links;                      /* L: inputs times outputs, column-major */
     struct tt_linear_constraints constraints; /* of TUTTI_STEP_KINEMATIC */
 };
 
 enum tt_step_method {
     TUTTI_STEP_JACOBI,
-    TUTTI_STEP_SMOOTH,  /* jacobi: inputs go on from where they are */
+    TUTTI_STEP_SMOOTH,  /* jacobi: inputs are continuous */
     TUTTI_STEP_CORRECT, /* jacobi: outputs are solved for at the end */
     TUTTI_STEP_SEIDEL,
-    TUTTI_STEP_IMPLICIT,  /* inputs are lines to where outputs end: relax, once it rests; newton */
+    TUTTI_STEP_IMPLICIT,  /* inputs are lines to the end values of outputs: relax, once it has converged; newton */
     TUTTI_STEP_KINEMATIC, /* jacobi, and forces that keep constraints (Lacoursiere 2017 eq. 14) */
 };
 
-/* Of extrapolation of order 0, 1 or 2 and step `h`: the spectral radius. SOLVER where there is none: outputs do not determine each
- * other, or numbers leave their range. LIMIT for large systems. */
+/* Computes the spectral radius for extrapolation of order 0, 1 or 2 and step `h`. SOLVER if it does not exist: outputs
+ * do not determine each other, or numbers overflow. LIMIT for large systems. */
 TUTTI_CHECKED enum tutti_err tt_step_operator_step_radius(const struct tt_linear_system *system,
                                                           enum tt_step_method method, unsigned order, double h,
                                                           double *radius);
-/* ... and whether errors grow no more than the equations themselves let them, which no method hits exactly: a tenth of that growth is
- * allowed beside it. With constraints, what the equations themselves do is not looked at: errors must not grow. */
+/* Determines whether errors grow no more than by the equations themselves, which no method matches exactly: a tenth of
+ * that growth is permitted in addition. With constraints, the growth of the equations is ignored: errors must not grow. */
 TUTTI_CHECKED enum tutti_err tt_step_operator_is_stable(const struct tt_linear_system *system,
                                                         enum tt_step_method method, unsigned order, double h,
                                                         double *radius, bool *stable);
-/* What a sweep of TUTTI_STEP_IMPLICIT leaves of the distance to its end: `in_places`, units one after the other, else all at once. */
+/* Returns the convergence factor of a sweep of TUTTI_STEP_IMPLICIT: `in_places`: sequential; otherwise all at once. */
 TUTTI_CHECKED enum tutti_err tt_step_operator_sweep_radius(const struct tt_linear_system *system, bool in_places,
                                                            double h, double *radius);
 /* The coupled equations themselves: x' = (A + B L (I - D L)^-1 C) x, over the time h. */

@@ -15,7 +15,7 @@ export const NO_MARKS: Marks = { errors: 0, warnings: 0, text: "", rank: null, l
 
 export const RANK_COLOURS = 8;
 
-/** A unit at the origin of its own group. `far`: so small on the screen that only its name is worth drawing. */
+/** A unit at the origin of its group. `far`: so small on the screen that only its name is drawn. */
 export function drawBox(box: Box, marks: Marks, far: boolean): SVGGElement {
     const { element, width, height } = box;
     const group = svg("g", { class: `unit ${element.kind}${marks.loop ? " loop" : ""}`, "data-unit": element.name });
@@ -78,7 +78,7 @@ export function describe(port: Port): string {
 
 const typeClass = (type: string): string => (/float|real/i.test(type) ? "real" : /int/i.test(type) ? "integer" : /bool|clock/i.test(type) ? "boolean" : "other");
 
-/** Real: a circle; integers: a square; Booleans and clocks: a diamond; others: a triangle. */
+/** Real: a circle; integers: a square; Booleans and clocks: a diamond; other types: a triangle. */
 function portShape(kind: string, type: string): SVGElement {
     if (kind === "terminal")
         return svg("path", { class: "dot plug", d: "M-4-6H3Q7-6 7 0Q7 6 3 6H-4Z" });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The keyboard on the drawing: arrows go from unit to unit, with Shift they move what is selected.
+// The keyboard on the drawing: arrows move the selection from unit to unit, with Shift they move the selected units.
 import type { Box } from "../model/geometry";
 import { moveSelected, revealRequest, scene, select, selected } from "../state/editor";
 import type { CanvasView } from "./view";
@@ -40,7 +40,7 @@ function goTo(box: Box | undefined): void {
     revealRequest.value = { name: box.element.name, count: (revealRequest.value?.count ?? 0) + 1 };
 }
 
-/** The nearest unit in this direction of the one that is selected. */
+/** The nearest unit in this direction from the selected one. */
 function nextBox(dx: number, dy: number): Box | undefined {
     const boxes = [...scene.value.boxes.values()];
     const [name] = selected.value;

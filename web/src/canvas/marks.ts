@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the server said of the system, by unit and by connection of the open level.
+// The server's findings about the system, by unit and by connection of the open level.
 import { hierarchical, Level, rankOf, splitEnd, System } from "../model/document";
 import type { Finding, Look } from "../server/types";
 import { Marks, NO_MARKS } from "./box";
 
 let before: ReadonlyMap<string, Marks> = new Map();
 
-/** Findings, ranks and loops of each unit of the level. Marks that did not change stay the same object. */
+/** Findings, ranks and loops of each unit of the level. Unchanged marks stay the same object. */
 export function marksHere(look: Look | null, level: Level, system: System): ReadonlyMap<string, Marks> {
     const marks = new Map<string, Marks>();
     const looping = unitsInLoops(look);
@@ -35,7 +35,7 @@ export function unitsInLoops(look: Look | null): ReadonlySet<string> {
     return new Set((look?.graph?.nodes ?? []).filter((node) => node.loop !== null).map((node) => node.unit));
 }
 
-/** Connections of the level whose two ends are in the same algebraic loop. */
+/** Connections of the level whose ends are both in one algebraic loop. */
 export function wiresInLoops(look: Look | null, level: Level, system: System): ReadonlySet<string> {
     const loopOf = new Map<string, number>();
     for (const node of look?.graph?.nodes ?? [])

@@ -152,7 +152,7 @@ function dropUnits(view: CanvasView, gesture: { names: ReadonlySet<string>; move
     view.later();
 }
 
-/** While the drawing holds the pointer, events do not say what lies under it. */
+/** While the drawing holds the pointer, events do not report the element under it. */
 const under = (event: MouseEvent): globalThis.Element | null => document.elementFromPoint(event.clientX, event.clientY);
 
 const portAt = (event: PointerEvent): string | undefined => under(event)?.closest<SVGElement>("[data-port]")?.dataset.port;
@@ -184,7 +184,7 @@ function reasonFor(a: string, b: string): string | null {
     return refusal(system.value, from, to, "convert" in present.value.settings);
 }
 
-/** While a wire is drawn, ports where it may end stand out. */
+/** While a wire is drawn, ports where it may end are highlighted. */
 function showTargets(view: CanvasView, id: string): void {
     view.root.classList.add("connecting");
     for (const group of view.root.querySelectorAll<SVGElement>("[data-port]")) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The drawing of the open system. What is outside of the window is not in the tree of the page, and what is far away is drawn without ports,
-// so that 500 units move without lag.
-//  D1. drawn: the groups of units that are in the tree, each with the box and the marks that it was drawn from.
-//  D2. The scene is the only source of places; while units are dragged, `shift` is added to those that are.
+// The drawing of the open system. Parts outside the window are not in the page's tree, and parts at a small scale are
+// drawn without ports, so that 500 units move without lag.
+//  D1. drawn: the groups of units in the tree, each with the box and the marks that it was drawn from.
+//  D2. The scene is the only source of positions; `shift` is added to those of dragged units.
 import { effect } from "@preact/signals";
 import { Box, bentPath, Port, Wire, wirePath } from "../model/geometry";
 import { hierarchical } from "../model/document";
@@ -50,14 +50,14 @@ export class CanvasView {
     private loops: ReadonlySet<string> = new Set();
     private conversions: ReadonlyMap<string, string> = new Map();
     private pending = false;
-    /** What the next frame does before it draws: it shows everything, or this unit. */
+    /** What the next frame centres on before it draws: everything, or this unit. */
     private aim: "all" | { readonly name: string } | null = null;
     private readonly stops: (() => void)[] = [];
     private readonly observer: ResizeObserver;
     x = 0;
     y = 0;
     k = 1;
-    /** Units that are being dragged, and how far. */
+    /** The units being dragged, and their displacement. */
     shift: { names: ReadonlySet<string>; dx: number; dy: number } | null = null;
 
     constructor(private readonly host: HTMLElement) {
@@ -141,7 +141,7 @@ export class CanvasView {
         this.later();
     }
 
-    /** Zooms, with this point of the window staying where it is. */
+    /** Zooms; this point of the window stays fixed. */
     zoom(factor: number, clientX?: number, clientY?: number): void {
         const frame = this.host.getBoundingClientRect();
         const px = (clientX ?? frame.left + frame.width / 2) - frame.left;
@@ -329,7 +329,7 @@ export class CanvasView {
         return wirePath(from, to, to.x - from.x < 24 ? this.clearBelow(to.x - 20, from.x + 20, below) : below, wire.lane);
     }
 
-    /** A height at which a wire that goes back crosses no unit. */
+    /** A height at which a backward wire crosses no unit. */
     private clearBelow(left: number, right: number, from: number): number {
         if (scene.value.boxes.size > MANY)
             return from;

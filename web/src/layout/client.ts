@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asks the layout worker, which is loaded when it is first needed.
+// Sends requests to the layout worker, which is loaded on first use.
 import { during } from "../state/busy";
 import type { Corner, Graph } from "./layered";
 

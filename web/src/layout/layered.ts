@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The layered layout: sources at the left, sinks at the right, as few crossings as can be.
+// The layered layout: sources at the left, sinks at the right, as few crossings as possible.
 import { Graph as DagreGraph, layout } from "@dagrejs/dagre";
 
 export interface Graph {
     readonly nodes: readonly { readonly id: string; readonly width: number; readonly height: number }[];
-    /** With the heights of the two ports in their nodes, if they are known. */
+    /** With the heights of both ports in their nodes, if known. */
     readonly edges: readonly { readonly from: string; readonly to: string; readonly fromY?: number; readonly toY?: number }[];
 }
 
@@ -42,7 +42,7 @@ export function arrange(graph: Graph): Corner[] {
     return graph.nodes.length <= SMALL ? uncross(graph, corners) : corners;
 }
 
-/** dagre does not know ports: nodes that are above each other change places where fewer wires cross then. */
+/** dagre does not support ports: nodes above each other change places if that reduces crossings. */
 function uncross(graph: Graph, corners: readonly Corner[]): Corner[] {
     const at = new Map(corners.map((corner) => [corner.id, { ...corner }]));
     const height = new Map(graph.nodes.map((node) => [node.id, node.height]));
@@ -79,7 +79,7 @@ function swapIfBetter(graph: Graph, at: Places, height: ReadonlyMap<string, numb
     return false;
 }
 
-/** How often forward wires of the two nodes cross each other. */
+/** The number of crossings between forward wires of the two nodes. */
 function crossings(graph: Graph, at: Places, first: string, second: string): number {
     const lines = graph.edges.filter((edge) => [edge.from, edge.to].some((id) => id === first || id === second)).map((edge) => {
         const [from, to] = [at.get(edge.from), at.get(edge.to)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Layered layout in a worker: the page stays alive while it computes.
+// Layered layout in a worker, so that the page stays responsive.
 import { arrange, Graph } from "./layered";
 
 self.onmessage = (event: MessageEvent<{ id: number; graph: Graph }>) => {

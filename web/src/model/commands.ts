@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a user can do to a document: pure functions from one document to the next, so that undo is keeping the one before.
+// The user's changes of a document: pure functions from one document to the next, so that undo keeps the previous one.
 import { Connection, Connector, Document, editSystem, Element, freeName, hierarchical, joinEnd, Level, locate, mapOrigins, otherUnits, splitEnd, System, Value } from "./document";
 import { moveSettings } from "./names";
 
@@ -22,7 +22,7 @@ export function editElement(document: Document, level: Level, name: string, chan
         withElements(system, system.elements.map((element) => (element.name === name ? { ...element, ...change } : element))));
 }
 
-/** Removes units and what is connected to them, and these connections. */
+/** Removes units and their connections. */
 export function remove(document: Document, level: Level, names: ReadonlySet<string>, connections: readonly Connection[] = []): Document {
     return editSystem(document, level, (system) => ({
         ...system,
@@ -49,7 +49,7 @@ export function renameElement(document: Document, level: Level, from: string, to
     return { ...next, settings: moveSettings(next.settings, moves, otherUnits(document, moves)) };
 }
 
-/** Moves units, in the document's coordinates; bends of connections between two of them go along. */
+/** Moves units, in the document's coordinates; bends of connections between moved units move along. */
 export function moveElements(document: Document, level: Level, names: ReadonlySet<string>, { dx, dy }: Shift): Document {
     return editSystem(document, level, (system) => ({
         ...system,
@@ -72,7 +72,7 @@ export interface Place {
     readonly y2: number;
 }
 
-/** Puts units where a layout says; bends by hand go. */
+/** Places units by a layout; manual bends are removed. */
 export function placeElements(document: Document, level: Level, places: ReadonlyMap<string, Place>): Document {
     return editSystem(document, level, (system) => ({
         ...system,
@@ -109,7 +109,7 @@ function without(values: Values, name: string): Values {
     return others;
 }
 
-/** The value of a connector of the system itself; null takes it away. */
+/** The value of a connector of the system itself; null removes it. */
 export function setOwnParameter(document: Document, level: Level, name: string, value: Value): Document {
     return editValues(document, level, (values) => (value === null ? without(values, name) : { ...values, [name]: value }));
 }
@@ -117,7 +117,7 @@ export function setOwnParameter(document: Document, level: Level, name: string, 
 export const ownParameters = (document: Document, level: Level): Values =>
     (level.length === 0 ? document.parameters : locate(document, level.join("."))?.element.parameters) ?? {};
 
-/** Renames it, too: connections and its value follow, inside of the system and outside of it. */
+/** Renames a connector; connections and its value follow, inside and outside the system. */
 export function editConnector(document: Document, level: Level, name: string, change: Partial<Connector>): Document {
     const to = change.name ?? name;
     const renamed = (element: string) => (connection: Connection): Connection => {
@@ -137,7 +137,7 @@ export function editConnector(document: Document, level: Level, name: string, ch
         : editSystem(valued, level.slice(0, -1), (system) => withConnections(system, system.connections.map(renamed(own))));
 }
 
-/** And what is connected to it, on both sides, and its value. */
+/** Removes a connector with its connections on both sides, and its value. */
 export function removeConnector(document: Document, level: Level, name: string): Document {
     const free = (element: string) => ({ from, to }: Connection) => from !== joinEnd(element, name) && to !== joinEnd(element, name);
     const inner = editSystem(document, level, (system) => ({
@@ -151,7 +151,7 @@ export function removeConnector(document: Document, level: Level, name: string):
         : editSystem(valued, level.slice(0, -1), (system) => withConnections(system, system.connections.filter(free(own))));
 }
 
-/** null takes the value away: that of the FMU counts again. */
+/** null removes the value: the FMU's value applies again. */
 export function setParameter(document: Document, level: Level, name: string, parameter: string, value: Value): Document {
     return editSystem(document, level, (system) =>
         withElements(system, system.elements.map((element) => {
@@ -169,7 +169,7 @@ export function setRank(document: Document, level: Level, names: ReadonlySet<str
     return next;
 }
 
-/** "" takes the setting away. */
+/** "" removes the setting. */
 export function setSetting(document: Document, option: string, value: string): Document {
     const { [option]: _old, ...others } = document.settings;
     return { ...document, settings: value === "" ? others : { ...others, [option]: value } };
@@ -193,7 +193,7 @@ export function renameDocument(document: Document, name: string): Document {
     return { ...document, name };
 }
 
-/** What copy keeps: units, and the connections among them. */
+/** The content of a copy: units, and the connections among them. */
 export interface Clip {
     readonly elements: readonly Element[];
     readonly connections: readonly Connection[];
@@ -207,11 +207,11 @@ export function copy(system: System, names: ReadonlySet<string>): Clip {
     };
 }
 
-/** Copies are new: what the file has stays with the one that was copied. */
+/** Copies are new: the origin in the file stays with the original. */
 const withoutOrigins = (elements: readonly Element[]): readonly Element[] =>
     mapOrigins({ name: "", path: null, settings: {}, elements, connections: [], connectors: [] }, () => undefined).elements;
 
-/** Pastes under free names. Says which names it took. */
+/** Pastes under free names; returns these. */
 export function paste(document: Document, level: Level, clip: Clip, shift: Shift): { document: Document; names: readonly string[] } {
     const names: string[] = [];
     const next = editSystem(document, level, (system) => {

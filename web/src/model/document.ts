@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The document that the editor holds: what GET /api/system says, never changed in place. A level is the system that is open: the names of
-// the nested systems on the way to it, none for the root.
+// The document in the editor: the answer of GET /api/system, never changed in place. A level is the open system: the
+// names of the nested systems on the path to it, empty for the root.
 
 export type Value = string | number | boolean | null;
 
-/** Where a part is in the file: the names of the systems around it, then its own name, or the two ends of a connection. */
+/** The position of a part in the file: the names of the systems around it, then its own name, or the two ends of a connection. */
 export type Origin = readonly string[];
 
 export interface Connector {
@@ -15,7 +15,7 @@ export interface Connector {
     readonly unit?: string | null;
     readonly description?: string | null;
     readonly variability?: string | null;
-    /** Of an array: how large it is in each of them; null: that is not said. */
+    /** The size of each dimension of an array; null: unknown. */
     readonly dimensions?: readonly (number | null)[];
     readonly start?: Value | readonly Value[];
     readonly min?: number | null;
@@ -41,7 +41,7 @@ export interface System {
     readonly connectors: readonly Connector[];
 }
 
-/** A group of variables with a rule that says which of another one each belongs to; "outer.inner" is inside of "outer". */
+/** A group of variables with a rule that matches them to those of a second group; "outer.inner" is nested in "outer". */
 export interface Terminal {
     readonly name: string;
     readonly matchingRule: string;
@@ -52,7 +52,7 @@ export interface Terminal {
 
 export interface Element {
     readonly name: string;
-    /** other: what Tutti does not open, such as a table or a nested .ssp. */
+    /** other: a source that Tutti does not open, such as a table or a nested .ssp. */
     readonly kind: "fmu" | "system" | "other";
     readonly origin?: Origin;
     readonly source?: string | null;
@@ -85,8 +85,8 @@ export function emptyDocument(name: string): Document {
     return { name, path: null, start: 0, stop: 1, settings: {}, elements: [], connections: [], connectors: [] };
 }
 
-/** Puts a document of the server into the form that the editor relies on: lists are there, also where it left out empty ones, and all parts know
- * where they are in the file. */
+/** Converts a document of the server to the editor's form: empty lists are added, and all parts have their position in
+ * the file. */
 export function adopt(raw: Partial<Document> & { name: string }): Document {
     const inside = (system: Partial<System>, at: Level): System => ({
         elements: (system.elements ?? []).map((element) => fixElement(element, at)),
@@ -104,7 +104,7 @@ export function adopt(raw: Partial<Document> & { name: string }): Document {
     return { ...raw, path: raw.path ?? null, settings: raw.settings ?? {}, ...inside(raw, []) };
 }
 
-/** The document with every origin replaced; undefined: it has none any more. */
+/** The document with every origin replaced; undefined: it no longer has one. */
 export function mapOrigins(document: Document, next: (origin: Origin) => Origin | undefined): Document {
     const mapped = <T extends { readonly origin?: Origin }>(part: T): T => {
         const { origin, ...rest } = part;
@@ -119,7 +119,7 @@ export function mapOrigins(document: Document, next: (origin: Origin) => Origin 
     return { ...document, ...inside(document) };
 }
 
-/** Calls `visit` for all parts that the file has or can have, with where they are in the document. */
+/** Calls `visit` for all parts that the file has or can have, with their position in the document. */
 function visitParts(system: System, at: Level, visit: (origin: Origin | undefined, now: Origin) => void): void {
     for (const element of system.elements) {
         visit(element.origin, [...at, element.name]);
@@ -132,7 +132,7 @@ function visitParts(system: System, at: Level, visit: (origin: Origin | undefine
         visit(origin, [...at, name]);
 }
 
-/** What origins become when this document is saved: those that it does not have are gone. */
+/** Updates origins after this document was saved: those that it does not have are removed. */
 export function originsAfter(saved: Document): (origin: Origin) => Origin | undefined {
     const now = new Map<string, Origin>();
     visitParts(saved, [], (origin, place) => origin && now.set(JSON.stringify(origin), place));
@@ -158,7 +158,7 @@ export function asSystem(element: Element): System {
     return { elements: element.elements ?? [], connections: element.connections ?? [], connectors: element.connectors };
 }
 
-/** The document with the system at this level replaced by what `edit` makes of it. The same document, if nothing changed. */
+/** The document with the system at this level replaced by the result of `edit`. Returns the same object if nothing changed. */
 export function editSystem(document: Document, level: Level, edit: (system: System) => System): Document {
     const [first, ...rest] = level;
     if (first === undefined) {
@@ -183,19 +183,19 @@ function pick(system: System): System {
     return { elements: system.elements, connections: system.connections, connectors: system.connectors };
 }
 
-/** Where a unit is to run, by its setting; null: automatic. */
+/** The rank of a unit, by its setting; null: automatic. */
 export function rankOf(element: Element): number | null {
     const text = element.settings?.rank;
     return text === undefined || text === "" || !Number.isFinite(Number(text)) ? null : Number(text);
 }
 
-/** One end of a connection: element and connector; the element of a connector of the system itself is "". */
+/** One end of a connection: element and connector; the element is "" for a connector of the system itself. */
 export interface End {
     readonly element: string;
     readonly connector: string;
 }
 
-/** Splits "element.connector". Both may have dots: the longest name of an element that fits counts. */
+/** Splits "element.connector". Both may contain dots: the longest element name that exists wins. */
 export function splitEnd(system: System, end: string): End {
     if (end.startsWith("."))
         return { element: "", connector: end.slice(1) };
@@ -219,12 +219,12 @@ export function findConnector(system: System, end: End): Connector | undefined {
     return connectors?.find((connector) => connector.name === end.connector);
 }
 
-/** The terminal that an end names, unless it names a variable. */
+/** The terminal at an end, unless the end is a variable. */
 export function findTerminal(system: System, end: End): Terminal | undefined {
     return findConnector(system, end) ? undefined : findElement(system, end.element)?.terminals?.find((terminal) => terminal.name === end.connector);
 }
 
-/** What all agree on as the name of a unit in messages, results and options: "outer.inner". */
+/** The name of a unit in messages, results and options: "outer.inner". */
 export function hierarchical(level: Level, name: string): string {
     return [...level, name].filter((part) => part !== "").join(".");
 }
@@ -238,7 +238,7 @@ export function walk(system: System, visit: (element: Element, level: Level) => 
     }
 }
 
-/** The names of all units but these (hierarchical). */
+/** The hierarchical names of all units except these. */
 export function otherUnits(document: Document, names: { has(name: string): boolean }): readonly string[] {
     const all: string[] = [];
     walk(document, (element, level) => {
@@ -249,7 +249,7 @@ export function otherUnits(document: Document, names: { has(name: string): boole
     return all;
 }
 
-/** Finds the element of a hierarchical name. */
+/** Finds an element by its hierarchical name. */
 export function locate(document: Document, name: string): { element: Element; level: Level } | undefined {
     let found: { element: Element; level: Level } | undefined;
     walk(document, (element, level) => {
@@ -259,7 +259,7 @@ export function locate(document: Document, name: string): { element: Element; le
     return found;
 }
 
-/** A name that no element of the system has, made of this one. */
+/** An unused element name derived from this one. */
 export const freeName = (system: System, wish: string): string => freeAmong(new Set(system.elements.map((element) => element.name)), wish);
 
 export function freeAmong(taken: ReadonlySet<string>, wish: string): string {

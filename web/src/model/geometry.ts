@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where things are drawn. Document coordinates are those of the SSP (y upwards, unit of the file); scene coordinates are pixels (y
-// downwards). The scale between them is a power of two, so that what is not moved keeps its numbers to the last bit.
+// Positions in the drawing. Document coordinates are those of the SSP (y upwards, unit of the file); scene coordinates
+// are pixels (y downwards). The scale between them is a power of two, so that unmoved parts keep their exact numbers.
 import { Connector, Element, joinEnd, Level, splitEnd, System } from "./document";
 
 export const HEADER = 30;
@@ -31,17 +31,17 @@ export const isPort = (connector: Connector): boolean =>
 
 const onLeft = (connector: Connector): boolean => connector.kind === "input" || connector.kind === "inout";
 
-/** Terminals that are joined as a whole, as ports of their own. */
+/** Terminals that are joined as a whole, as separate ports. */
 function terminalPorts(element: Element): readonly Connector[] {
     return (element.terminals ?? []).filter(({ name }) => !name.includes(".") && !element.connectors.some((connector) => connector.name === name))
         .map((terminal) => ({ name: terminal.name, kind: "terminal", type: terminal.matchingRule, description: [terminal.description, membersOf(element, terminal.name).join(", ")].filter(Boolean).join("\n") }));
 }
 
-/** Variables of a terminal and of those inside of it. */
+/** Variables of a terminal and of nested terminals. */
 const membersOf = (element: Element, terminal: string): readonly string[] =>
     (element.terminals ?? []).filter(({ name }) => name === terminal || name.startsWith(`${terminal}.`)).flatMap(({ members }) => members.map(({ variable }) => variable));
 
-/** Variables of a terminal stand together, below it. */
+/** Variables of a terminal are grouped below it. */
 function byTerminal(element: Element, ports: readonly Connector[]): readonly Connector[] {
     const terminals = terminalPorts(element);
     if (terminals.length === 0)
@@ -81,7 +81,7 @@ export function hasGeometry(element: Element): boolean {
     return [element.x1, element.y1, element.x2, element.y2].some((value) => typeof value === "number" && value !== 0);
 }
 
-/** Of a system as it came from a file: pixels per unit of the file, so that most units are as large as their ports need. */
+/** For a system from a file: pixels per unit of the file, such that most units are as large as their ports need. */
 export function scaleOf(system: System): number {
     const connected = connectedPorts(system);
     const ratios = system.elements.filter(hasGeometry).map((element) => {
@@ -113,7 +113,7 @@ export interface Wire {
     readonly fromBox: string;
     readonly toBox: string;
     readonly index: number;
-    /** Wires of a unit that go back are drawn beside each other. */
+    /** Backward wires of a unit are drawn side by side. */
     readonly lane: number;
 }
 
@@ -125,7 +125,7 @@ export interface Scene {
     readonly bounds: { readonly x: number; readonly y: number; readonly width: number; readonly height: number };
 }
 
-/** Everything that is drawn of a system. */
+/** All drawn parts of a system. */
 export function sceneOf(system: System, scale: number, expanded: ReadonlySet<string>): Scene {
     const connected = connectedPorts(system);
     const boxes = new Map<string, Box>();
@@ -199,7 +199,7 @@ function boundsOf(boxes: readonly Box[]): { x: number; y: number; width: number;
     return { x, y, width: right - x, height: bottom - y };
 }
 
-/** The path of a wire, as SVG has it: a curve that leaves to the right and comes in from the left; one that goes back runs below both units. */
+/** The path of a wire in SVG: a curve that leaves to the right and arrives from the left; a backward one runs below both units. */
 export function wirePath(from: { x: number; y: number }, to: { x: number; y: number }, below: number, lane: number): string {
     const dx = to.x - from.x;
     if (dx >= 24) {
@@ -214,7 +214,7 @@ export function wirePath(from: { x: number; y: number }, to: { x: number; y: num
         `H${left + r}Q${left} ${deep} ${left} ${deep - r}V${to.y + r}Q${left} ${to.y} ${left + r} ${to.y}H${to.x}`;
 }
 
-/** A path along bends that the file has. */
+/** A path along bends from the file. */
 export function bentPath(from: { x: number; y: number }, bends: readonly (readonly [number, number])[], to: { x: number; y: number }, scale: number): string {
     return `M${from.x} ${from.y}` + bends.map(([x, y]) => `L${x * scale} ${-y * scale}`).join("") + `L${to.x} ${to.y}`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Units of a system become a nested system, and back. What they are connected to goes through connectors of the nested system, and a run computes the
-// same: such a connector has the type and unit of its source, and the scaling of a connection stays where its value is taken in.
+// Groups units into a nested system, and ungroups them. Their connections go through connectors of the nested system,
+// and results do not change: such a connector has the type and unit of its source, and the scaling of a connection
+// stays at its destination.
 import { asSystem, Connection, Connector, Document, editSystem, Element, findConnector, findElement, freeAmong, freeName, hierarchical, joinEnd, Level, otherUnits, splitEnd, System } from "./document";
 import { Moves, moveSettings } from "./names";
 
@@ -10,13 +11,13 @@ export interface Grouped {
     readonly moves: Moves;
 }
 
-/** The connector at an end, also of an element of an array ("y[2]"). */
+/** The connector at an end, also for an array element ("y[2]"). */
 function connectorAt(system: System, end: string): Connector | undefined {
     const { element, connector } = splitEnd(system, end);
     return findConnector(system, { element, connector }) ?? findConnector(system, { element, connector: connector.replace(/\[[\d,]*\]$/, "") });
 }
 
-/** The kind of the nested system's connector for a connection that crosses its edge. */
+/** The kind of the nested system's connector for a connection that crosses its boundary. */
 function kindOf(system: System, connection: Connection, goesOut: boolean): string {
     const parameter = (end: string) => /arameter$/.test(connectorAt(system, end)?.kind ?? "") && !end.startsWith(".");
     return goesOut ? (parameter(connection.from) ? "calculatedParameter" : "output") : parameter(connection.to) ? "parameter" : "input";
@@ -47,7 +48,7 @@ class Group {
         sinks.push(sink);
     }
 
-    /** One for all that takes values from the same source. */
+    /** One connector for all destinations of a source. */
     private connectorFor(connection: Connection, goesOut: boolean): { name: string; fresh: boolean } {
         const kind = kindOf(this.system, connection, goesOut);
         const key = `${kind} ${connection.from}`;
@@ -65,7 +66,7 @@ class Group {
     }
 }
 
-/** These units as a nested system, at the place of the first of them. */
+/** Groups these units into a nested system, at the position of the first. */
 export function group(document: Document, level: Level, names: ReadonlySet<string>): Grouped {
     let name = "";
     const next = editSystem(document, level, (system) => {
@@ -88,13 +89,13 @@ export function group(document: Document, level: Level, names: ReadonlySet<strin
     return { document: follow(document, next, moves), name, moves };
 }
 
-/** Settings mean the same units as before. */
+/** Adjusts settings to the units' new names. */
 const follow = (before: Document, after: Document, moves: Moves): Document => ({ ...after, settings: moveSettings(after.settings, moves, otherUnits(before, moves)) });
 
 const isPlain = (connection: Connection): boolean =>
     (connection.factor ?? 1) === 1 && (connection.offset ?? 0) === 0 && !connection.suppressUnitConversion && !connection.mapped;
 
-/** Two connections that follow each other as one; a text says why that cannot be. */
+/** Combines two consecutive connections; a text is the reason why that is impossible. */
 function joined(first: Connection, second: Connection, source: Connector | undefined, between: Connector, sink: Connector | undefined): Connection | string {
     const ends = { from: first.from, to: second.to };
     const same = (a: string | null | undefined, b: string | null | undefined) => (a ?? "") === (b ?? "");
@@ -114,7 +115,7 @@ interface Dissolving {
     readonly name: string;
 }
 
-/** The connections of both systems as those of the outer one. */
+/** The connections of both systems as connections of the outer one. */
 function merge({ outer, inner, name }: Dissolving, called: ReadonlyMap<string, string>): readonly Connection[] | string {
     const outwards = (end: string) => {
         const { element, connector } = splitEnd(inner, end);
@@ -156,7 +157,7 @@ function merge({ outer, inner, name }: Dissolving, called: ReadonlyMap<string, s
     return merged;
 }
 
-/** A nested system as the units that are in it; a text says why that cannot be. */
+/** Replaces a nested system by its units; a text is the reason why that is impossible. */
 export function ungroup(document: Document, level: Level, name: string): { document: Document; names: readonly string[]; moves: Moves } | string {
     let refusal = "";
     const names: string[] = [];

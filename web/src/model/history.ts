@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Undo and redo. A step is the document before it and what it was called; steps of one `merge` key that follow each other count as one
+// Undo and redo. A step has the previous document and a label; consecutive steps with one `merge` key count as one
 // (dragging, typing).
 
 import type { Document } from "./document";
@@ -8,7 +8,7 @@ import type { Moves } from "./names";
 interface Step {
     readonly document: Document;
     readonly label: string;
-    /** Units that got other names. */
+    /** Renamed units. */
     readonly moves?: Moves | undefined;
 }
 
@@ -46,10 +46,10 @@ export function redo(history: History): History {
     return { present: step.document, past: [...history.past, { ...step, document: history.present }], future, merge: null };
 }
 
-/** Another present that is no step: what the server made of the document when it saved it. */
+/** Replaces the present document without a step: by the server's version after saving. */
 export const amend = (history: History, present: Document): History => ({ ...history, present });
 
-/** All documents of the history as `change` makes them. */
+/** Applies `change` to all documents of the history. */
 export const rewrite = (history: History, change: (document: Document) => Document): History => {
     const steps = (list: readonly Step[]) => list.map((step) => ({ ...step, document: change(step.document) }));
     return { ...history, past: steps(history.past), future: steps(history.future) };

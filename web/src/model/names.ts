@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Settings name units: patterns ("car.*"), variables ("car.v=3"), units ("car,road"). When units get another name, by renaming, grouping or ungrouping,
-// these follow, and mean the same as before.
+// Settings refer to units: patterns ("car.*"), variables ("car.v=3"), units ("car,road"). When units are renamed,
+// grouped or ungrouped, the settings are adjusted and keep their meaning.
 
-/** Units by their hierarchical names: what they were called, what they are called now. */
+/** Units by hierarchical name: old names and new names. */
 export type Moves = ReadonlyMap<string, string>;
 
 export const back = (moves: Moves): Moves => new Map([...moves].map(([old, now]) => [now, old]));
 
-/** What is left of a pattern ("*": any text, "?": one character) once it has matched `text`; nothing: it does not match. */
+/** The remainder of a pattern ("*": any text, "?": one character) after matching `text`; empty: no match. */
 export function rest(pattern: string, text: string): readonly string[] {
     let at = new Set([0]);
     const skipStars = (places: Set<number>) => {
@@ -30,7 +30,7 @@ export function rest(pattern: string, text: string): readonly string[] {
     return left.filter((each) => !left.includes(`*${each}`)); // "*x" matches all that "x" does
 }
 
-/** The patterns that fit the same variables as this one did. `others`: units that keep their names. */
+/** Patterns that match the variables that this one matched. `others`: units that keep their names. */
 export function movePattern(pattern: string, moves: Moves, others: readonly string[]): readonly string[] {
     if (pattern.startsWith("*"))
         return [pattern];
@@ -44,7 +44,7 @@ export function movePattern(pattern: string, moves: Moves, others: readonly stri
     return [...new Set([...(stays ? [pattern] : []), ...(underOne(pattern, moves) ?? moved)])];
 }
 
-/** Where all went into one group: the pattern as it is called in there. */
+/** If all units went into one group: the pattern inside it. */
 function underOne(pattern: string, moves: Moves): readonly string[] | undefined {
     const [[old, now] = ["", ""]] = moves;
     const level = old.slice(0, old.lastIndexOf(".") + 1);
@@ -61,7 +61,7 @@ export function moveNames(text: string, moves: Moves): string {
     return names.length === 0 ? text : text.replace(new RegExp(`(^|[\\s,;=|])(${names.join("|")})(?=[.\\s,;=|*+]|$)`, "g"), (_all, before: string, name: string) => before + moves.get(name));
 }
 
-/** Where the names of units are in what an option takes. */
+/** The positions of unit names in the value of an option. */
 const PLACES: Readonly<Record<string, "pattern" | "left" | "right" | "all">> = {
     record: "pattern", set: "left", signal: "left", place: "left", step: "left", atol: "left", quantum: "left", publish: "left", subscribe: "right",
     connect: "all", tlm: "all", constrain: "all", order: "all", "no-event-mode": "all", "no-stop-time": "all", "no-directional-derivatives": "all",
@@ -78,7 +78,7 @@ function moveItem(option: string, item: string, moves: Moves, others: readonly s
     }
 }
 
-/** Settings of a document (several values with " | " between) or options of a run (one a line). */
+/** Settings of a document (several values separated by " | ") or options of a run (one per line). */
 export function moveSettings(settings: Readonly<Record<string, string>>, moves: Moves, others: readonly string[]): Readonly<Record<string, string>> {
     return Object.fromEntries(Object.entries(settings).map(([option, text]) => {
         const between = text.includes("\n") || option === "record" ? "\n" : " | ";

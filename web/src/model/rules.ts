@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What can be said of a connection before the server is asked: where it may begin and end, that an input has one source, that types fit.
-// Units are the server's business (`tutti check` knows them): POST /api/system/look.
+// Checks of a connection without the server: where it may begin and end, that an input has one source, that types
+// match. The server checks units of measure (`tutti check`): POST /api/system/look.
 import { Connector, End, findConnector, findTerminal, joinEnd, splitEnd, System } from "./document";
 
-/** Whether values can be taken from the connector, seen from inside of the system that holds the connection. */
+/** Whether the connector is a source, seen from inside the system that contains the connection. */
 export function isSource(end: End, connector: Connector): boolean {
     return end.element === "" ? connector.kind === "input" || connector.kind === "parameter"
                               : connector.kind === "output" || connector.kind === "calculatedParameter" || connector.kind === "inout";
@@ -22,7 +22,7 @@ const FAMILIES: Readonly<Record<string, string>> = {
 
 const family = (type: string | null | undefined): string => FAMILIES[type ?? ""] ?? type ?? "";
 
-/** Why the two cannot be connected in this direction; null if nothing speaks against it. */
+/** The reason why the two cannot be connected in this direction; null if they can. */
 export function refusal(system: System, fromEnd: End, toEnd: End, converts: boolean): string | null {
     const from = findConnector(system, fromEnd);
     const to = findConnector(system, toEnd);
@@ -57,7 +57,7 @@ function typeRefusal(fromName: string, from: Connector, toName: string, to: Conn
     return `${fromName} is ${from.type} and ${toName} is ${to.type}: these types do not go together.`;
 }
 
-/** Orders two ends that were joined by hand, in either direction, as source and sink. */
+/** Orders two manually joined ends as source and destination. */
 export function orient(system: System, a: End, b: End): { from: End; to: End } {
     const first = findConnector(system, a);
     const second = findConnector(system, b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Colours of curves, from the style sheet, so that they go with the theme.
+// Colours of curves, from the style sheet, so that they follow the theme.
 
 import { painted } from "../state/view";
 
@@ -11,7 +11,7 @@ export function css(name: string): string {
 
 let known: { readonly paint: number; readonly colours: readonly string[] } = { paint: -1, colours: [] };
 
-/** The colours are read once for each theme: asking for styles is dear where there are many curves. */
+/** The colours are read once for each theme: reading styles is slow with many curves. */
 export function curveColour(index: number): string {
     if (known.paint !== painted.value)
         known = { paint: painted.value, colours: Array.from({ length: CURVES }, (_none, curve) => css(`--curve-${curve}`)) };

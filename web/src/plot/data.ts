@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Curves as lines: points in the order of drawing. null is an interruption.
+// Curves as lines: points in drawing order. null is an interruption.
 
 export type Numbers = (number | null)[];
 
@@ -10,11 +10,11 @@ export interface Line {
 
 export const NO_LINE: Line = { x: [], y: [] };
 
-/** Rows that came since the server was asked: grows until it is dropped. */
+/** Rows received since the last request: grows until it is dropped. */
 export class Tail {
     readonly times: number[] = [];
     private readonly lists = new Map<string, Numbers>();
-    /** Rows that become two points: at most, so far. 0: each row is a point. */
+    /** Rows per pair of points: the maximum, and the present number. 0: each row is a point. */
     private perPair = 0;
     private inPair = 0;
     /** Each point is a row. */
@@ -51,14 +51,14 @@ export class Tail {
         return this.times.length;
     }
 
-    /** Forgets everything. */
+    /** Removes everything. */
     clear(): void {
         this.dropUntil(Infinity);
         this.perPair = this.inPair = 0;
         this.exact = true;
     }
 
-    /** Forgets rows up to this time. */
+    /** Removes rows up to this time. */
     dropUntil(time: number): void {
         const first = firstAfter(this.times, time);
         this.times.splice(0, first);
@@ -67,8 +67,8 @@ export class Tail {
     }
 
     /**
-     * Half as many points: of four the least and the greatest of each column stay. Rows that follow are joined alike, so that all of the past is
-     * equally fine. For a run whose past no server keeps.
+     * Halves the points: of four the least and the greatest of each column stay. Later rows are combined likewise, so
+     * that the whole past has one resolution. For a run whose past the server does not store.
      */
     thin(): void {
         const until = this.times.length - (this.times.length % 4);
@@ -88,7 +88,7 @@ export class Tail {
         this.exact = false;
     }
 
-    /** A row goes into the last pair of points. */
+    /** Adds a row to the last pair of points. */
     private join(names: readonly string[], value: (column: number) => number | null): void {
         const [low, high] = [this.times.length - 2, this.times.length - 1];
         names.forEach((name, column) => {
@@ -106,14 +106,14 @@ export class Tail {
         return this.lists.has(name);
     }
 
-    /** Whether its rows are on both sides of this time. */
+    /** Whether it has rows on both sides of this time. */
     covers(time: number): boolean {
         const [first] = this.times;
         return first !== undefined && first <= time && time <= (this.times[this.times.length - 1] as number);
     }
 }
 
-/** The number of the first entry that is greater. */
+/** The index of the first greater entry. */
 export function firstAfter(times: readonly number[], time: number): number {
     let [low, high] = [0, times.length];
     while (low < high) {
@@ -126,7 +126,7 @@ export function firstAfter(times: readonly number[], time: number): number {
     return low;
 }
 
-/** A line that ends at `end`, then the rows that came since. A value that is held moves at the next row. */
+/** A line up to `end`, then the later rows. A held value changes at the next row. */
 export function withTail(line: Line, end: number, tail: Tail, name: string, held: boolean): Line {
     const first = firstAfter(tail.times, end);
     if (first >= tail.times.length || !tail.has(name))
@@ -145,7 +145,7 @@ export function withTail(line: Line, end: number, tail: Tail, name: string, held
     return { x, y };
 }
 
-/** One column over another: a line that ends at `end`, then the rows that came since. */
+/** One column over another: a line up to `end`, then the later rows. */
 export function withTailOver(line: Line, end: number, tail: Tail, over: string, name: string): Line {
     const first = firstAfter(tail.times, end);
     if (first >= tail.times.length || !tail.has(name) || !tail.has(over))
@@ -153,7 +153,7 @@ export function withTailOver(line: Line, end: number, tail: Tail, over: string, 
     return { x: line.x.concat(tail.list(over).slice(first)), y: line.y.concat(tail.list(name).slice(first)) };
 }
 
-/** Points of a line that are drawn as stairs: a value holds until the next one. */
+/** Points of a line drawn as stairs: a value is held until the next one. */
 export function stairs(times: readonly number[], values: readonly (number | null)[]): Line {
     const tail = new Tail();
     times.forEach((time, row) => tail.push(time, ["y"], () => values[row] ?? null));
@@ -180,7 +180,7 @@ export function spliced(whole: Line, part: Line, from: number, to: number): Line
     return { x, y };
 }
 
-/** The value of a column at a time: that of the last row up to it if it is held, else on a line between two rows. */
+/** The value of a column at a time: that of the last row if it is held, otherwise interpolated between two rows. */
 export function valueAt(times: readonly number[], values: Readonly<Numbers>, time: number, held: boolean): number | null {
     const after = firstAfter(times, time);
     const before = after - 1;
@@ -195,7 +195,7 @@ export function valueAt(times: readonly number[], values: Readonly<Numbers>, tim
     return left + (right - left) * ((time - t0) / (t1 - t0));
 }
 
-/** The ends of the times of a line. */
+/** The first and last time of the lines. */
 export function endsOf(lines: readonly Line[]): [number, number] | null {
     let [low, high] = [Infinity, -Infinity];
     for (const { x } of lines)
@@ -207,7 +207,7 @@ export function endsOf(lines: readonly Line[]): [number, number] | null {
     return low <= high ? [low, high] : null;
 }
 
-/** The least and the greatest y where x is from `from` to `to`, also of strokes that cross these. */
+/** The least and the greatest y for x between `from` and `to`, including strokes that cross these. */
 export function extentOf(lines: readonly Line[], from: number, to: number): [number, number] | null {
     let [low, high] = [Infinity, -Infinity];
     const see = (y: number): void => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Brings the lines of some columns of a run to a panel: the past from the server, as many points as there are pixels, then rows as they come.
+// Loads the lines of some columns of a run for a panel: the past from the server, one point per pixel, then rows as
+// they arrive.
 import { getSeries } from "../server/calls";
 import type { Series } from "../server/types";
 import { busy } from "../state/busy";
@@ -9,7 +10,7 @@ import { Line, NO_LINE, spliced, withTail, withTailOver } from "./data";
 
 export type Range = readonly [number, number] | null;
 
-/** What is drawn besides the values of a run themselves. */
+/** Transformations of a run's values. */
 export interface Way {
     /** Subtracted. */
     readonly minus: LiveRun | null;
@@ -22,7 +23,7 @@ export interface Way {
 const PAUSE = 60;
 const GAP = 1500;
 
-/** What the server said. */
+/** The server's answer. */
 class Answer {
     readonly lines: ReadonlyMap<string, Line>;
     readonly last: ReadonlyMap<string, number | null>;
@@ -53,10 +54,10 @@ export class Feed {
     private last: { readonly range: Range; readonly points: number } = { range: null, points: 1000 };
     private working = false;
 
-    /** `changed` is called with what is to be called when all that is known now is drawn. */
+    /** `changed` is called with a function to call after the present data is drawn. */
     constructor(readonly run: LiveRun, readonly columns: readonly string[], readonly way: Way, private readonly changed: (drawn: () => void) => void) {}
 
-    /** What is known of a column now. */
+    /** The present data of a column. */
     line(name: string): Line {
         this.fillGap();
         const { base, detail, way, run } = this;
@@ -75,13 +76,13 @@ export class Feed {
         return this.base.isHeld(name) ?? !/^Float|^Real|^$/.test(this.run.columns.value.find((column) => column.name === name)?.type ?? "");
     }
 
-    /** The time of the last row that is known. */
+    /** The time of the last row received. */
     get end(): number {
         const { times } = this.run.tail;
         return this.way.minus ? this.base.end : Math.max(this.base.end, times[times.length - 1] ?? -Infinity);
     }
 
-    /** The value at the end: as the file has it, or of a row that came since. */
+    /** The value at the end: from the file, or from a later row. */
     lastValue(name: string): number | null {
         return (this.end > this.base.end ? this.run.latest : this.base.last).get(name) ?? null;
     }
@@ -90,7 +91,7 @@ export class Feed {
         return this.way.minus ? line : withTail(line, end, this.run.tail, name, this.isHeld(name));
     }
 
-    /** Rows that were written before the stream began may come to the server's file a little later: ask again until nothing is missing. */
+    /** Rows written before the stream began may reach the server's file later: repeats the request until nothing is missing. */
     private fillGap(): void {
         const { base, detail, run, filling } = this;
         const [first] = run.tail.times;
@@ -102,7 +103,7 @@ export class Feed {
         this.askLater(busy());
     }
 
-    /** The past again, in a while. */
+    /** Requests the past again after a delay. */
     askLater(done = (): void => {}): void {
         if (this.filling)
             return;
@@ -115,7 +116,7 @@ export class Feed {
         }, GAP);
     }
 
-    /** Asks for the past again, soon. */
+    /** Requests the past again soon. */
     ask(range: Range, points: number): void {
         this.wanted?.done();
         this.wanted = { range, points, done: busy() };
@@ -130,7 +131,7 @@ export class Feed {
         this.wanted = null;
     }
 
-    /** One request at a time; what was wanted meanwhile follows. */
+    /** One request at a time; requests in between are combined into the next. */
     private async work(): Promise<void> {
         this.working = true;
         while (this.wanted) {

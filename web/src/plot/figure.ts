@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One plot: the frame, axes, and zoom of uPlot, with lines, scales and ticks of our own, so that any numbers can be shown. To uPlot both axes go from 0 to 1.
+// One plot: frame, axes, and zoom of uPlot, with separate lines, scales and ticks, so that any numbers can be shown.
+// For uPlot both axes range from 0 to 1.
 import uPlot from "uplot";
 import { cursors, pointed, range } from "./panels";
 import { css } from "./colours";
@@ -26,14 +27,14 @@ export interface Look {
     readonly y: Title;
 }
 
-/** Texts of plots grow with those of the page. */
+/** The text size of plots follows the page. */
 const em = (): number => parseFloat(getComputedStyle(document.documentElement).fontSize) / 13.5;
 const font = (): string => `${Math.round(12 * em())}px system-ui, "Segoe UI", Roboto, sans-serif`;
 
-/** Lines of one pixel are drawn twenty times as fast as wider ones: those of many curves are, from pixel to pixel, where those of few are smooth. */
+/** Lines of one pixel are drawn twenty times as fast as wider ones: many curves are drawn from pixel to pixel, few curves smoothly. */
 const MANY = 12;
 const widthOf = (curves: number): number => (curves > MANY ? 1 / devicePixelRatio : 1.6 * em());
-/** Times nearer to each other than this, of their size, are one. */
+/** Times whose relative distance is smaller count as equal. */
 const FINEST = 1e-12;
 
 function drawCursors(plot: uPlot, times: Span): void {
@@ -86,12 +87,12 @@ export class Figure {
         return this.plot?.ctx.canvas ?? null;
     }
 
-    /** Columns of pixels that curves are drawn in. */
+    /** The width for curves in pixels. */
     get columns(): number {
         return this.plot?.bbox.width ?? this.host.clientWidth * devicePixelRatio;
     }
 
-    /** Shows these lines. The plot is rebuilt only if more than the lines changed. */
+    /** Shows these lines. The plot is rebuilt only if anything else has changed. */
     show(look: Look, lines: readonly Line[], theme: number): void {
         const shape = JSON.stringify([look, theme]);
         this.look = look;
@@ -106,7 +107,7 @@ export class Figure {
         this.plot = new uPlot(this.options(look), [[0], ...lines.map(() => [null])], this.host);
     }
 
-    /** Draws what is to be seen of the lines now. */
+    /** Draws the visible part of the lines. */
     applyRange(): void {
         this.fit();
         this.plot?.redraw(true, true);
@@ -127,7 +128,7 @@ export class Figure {
         this.y = look.log ? paddedLog(extent) : padded(extent);
     }
 
-    /** Whether it goes with the times of all panels. */
+    /** Whether it follows the time range of all panels. */
     private get isOverTime(): boolean {
         return !this.own && this.look !== null && !this.look.phase;
     }
@@ -141,7 +142,7 @@ export class Figure {
         this.plot?.redraw(true, true);
     }
 
-    /** Both axes' ticks, as parts of the axis. uPlot is given one increment that always fits. */
+    /** The ticks of both axes, as fractions of the axis. uPlot is given one increment that always fits. */
     private axis(which: 0 | 1, title: Title, length: number): uPlot.Axis {
         const span = () => (which === 0 ? this.x : this.y);
         const log = which === 1 && (this.look?.log ?? false);
@@ -159,7 +160,7 @@ export class Figure {
         } as uPlot.Axis;
     }
 
-    /** A line, as far as it is to be seen: points far outside would be drawn inexactly. A point between two interruptions is a short stroke. */
+    /** The visible part of a line: points far outside would be drawn inexactly. A point between two interruptions is a short stroke. */
     private path(plot: uPlot, { x, y }: Line): uPlot.Series.Paths {
         const { bbox } = plot;
         const stroke = new Path2D();
@@ -218,7 +219,7 @@ export class Figure {
         };
     }
 
-    /** The drawn data are also written as attributes, for screen readers and for programs that drive the page. */
+    /** The drawn data are also written as attributes, for screen readers and for test programs. */
     private drawn(plot: uPlot): void {
         const { bbox } = plot;
         const [x, y] = this.ticks;
@@ -262,7 +263,7 @@ export class Figure {
         zoom(here - (here - min) * factor, here + (max - here) * factor);
     };
 
-    /** Shift drags the times along; a click sets cursor A, with Alt cursor B. */
+    /** Shift pans the times; a click sets cursor A, with Alt cursor B. */
     private readonly press = (event: PointerEvent): void => {
         const { plot } = this;
         if (!plot || event.button !== 0 || !plot.over.contains(event.target as Node) || !this.isOverTime)
@@ -289,17 +290,17 @@ export class Figure {
     };
 }
 
-/** A drag selects times, unless it pans. */
+/** Dragging selects times, unless it pans. */
 const selects = (_plot: uPlot, target: HTMLElement, handle: (event: MouseEvent) => null) => (event: MouseEvent): null =>
     (event.button === 0 && event.target === target && !event.shiftKey ? handle(event) : null);
 
-/** Shows these times, unless no number is between them. */
+/** Shows these times, unless the range is too small for a number in between. */
 function zoom(from: number, to: number): void {
     if (to - from > FINEST * Math.max(Math.abs(from), Math.abs(to)))
         range.value = [from, to];
 }
 
-/** The point, or where the stroke to the other one comes in. */
+/** The point, or the point where the stroke to its neighbour enters. */
 function cut(point: readonly [number, number], other: readonly [number, number], from: number, to: number): readonly [number, number] {
     const edge = point[0] < from ? from : point[0] > to ? to : null;
     return edge === null ? point : [edge, at((edge - point[0]) / (other[0] - point[0]), [point[1], other[1]])];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which panels there are and what they show. Kept in the browser, for each system.
+// The panels and their content, stored in the browser for each system.
 import { effect, signal } from "@preact/signals";
 import { present } from "../state/editor";
 import { current } from "../state/runs";
@@ -7,7 +7,7 @@ import { current } from "../state/runs";
 export interface Panel {
     readonly id: number;
     readonly kind: "time" | "phase";
-    /** Of a phase plot the first is the x axis. */
+    /** The first column of a phase plot is the x axis. */
     readonly columns: readonly string[];
     readonly log: boolean;
     readonly difference: boolean;
@@ -15,7 +15,7 @@ export interface Panel {
 
 export const panels = signal<readonly Panel[]>([]);
 export const focused = signal<number | null>(null);
-/** The times that all panels show; null: all. */
+/** The times shown by all panels; null: all. */
 export const range = signal<readonly [number, number] | null>(null);
 /** Two measuring cursors. */
 export const cursors = signal<{ readonly a: number | null; readonly b: number | null }>({ a: null, b: null });
@@ -24,7 +24,7 @@ export const wide = signal(false);
 
 let count = 0;
 let key = "";
-/** Whether the panels are those that the page chose itself: then they may be chosen again. */
+/** Whether the page chose the panels itself: then it may choose again. */
 let own = true;
 
 export function addPanel(columns: readonly string[] = [], kind: Panel["kind"] = "time"): number {
@@ -53,7 +53,7 @@ export function addCurves(id: number, columns: readonly string[]): void {
         changePanel(id, { columns: [...new Set([...panel.columns, ...columns])] });
 }
 
-/** Into the panel that has the focus, else into a new one. */
+/** Adds it to the focused panel, otherwise to a new one. */
 export function showCurve(column: string): void {
     const panel = panels.value.find((candidate) => candidate.id === focused.value) ?? panels.value[0];
     if (panel)
@@ -68,7 +68,7 @@ export function removeCurve(id: number, column: string): void {
         changePanel(id, { columns: panel.columns.filter((name) => name !== column) });
 }
 
-/** A first choice: up to four panels, by physical unit, so that a run shows something at once. */
+/** A first choice: up to four panels, by unit of measure, so that a run shows something at once. */
 export function firstChoice(columns: readonly { name: string; unit?: string | null }[]): (readonly string[])[] {
     const groups = new Map<string, string[]>();
     for (const column of columns.slice(0, 40)) {
@@ -78,7 +78,7 @@ export function firstChoice(columns: readonly { name: string; unit?: string | nu
     return [...groups.values()].slice(0, 4).map((names) => names.slice(0, 6));
 }
 
-/** Keeps the panels of each system; a system without any gets a first choice when its run has columns. */
+/** Stores the panels of each system; a system without panels gets a first choice when its run has columns. */
 export function keepPanels(): void {
     effect(() => {
         const name = `tutti-panels ${current.value?.info.value.file ?? present.value.name}`;

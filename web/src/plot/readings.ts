@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Values of a run at times that are pointed at: those of its file, or of rows that have just come, and never those of what is drawn.
+// Values of a run at selected times: from its file or from the latest rows, never from the drawn points.
 import { getValues } from "../server/calls";
 import { complain } from "../state/view";
 import { valueAt } from "./data";
@@ -11,13 +11,13 @@ export class Readings {
     private readonly known = new Map<number, ReadonlyMap<string, number | null>>();
     private wanted: readonly number[] = [];
     private asking = false;
-    /** Counts how often what was read has been forgotten: an answer to an older question is of no use. */
+    /** Counts invalidations: an answer to an earlier request is discarded. */
     private cleared = 0;
     private closed = false;
 
     constructor(private readonly feed: Feed, private readonly changed: () => void) {}
 
-    /** undefined: it is not known yet. */
+    /** undefined: not yet known. */
     at(name: string, time: number): number | null | undefined {
         const { run, way } = this.feed;
         const { tail } = run;
@@ -26,7 +26,7 @@ export class Readings {
         return run.isAttached ? null : this.known.get(time)?.get(name);
     }
 
-    /** What was read may have changed. */
+    /** Invalidates all values. */
     clear(): void {
         this.known.clear();
         this.cleared++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ends of an axis, for numbers of any size: differences of two may be too large for a number, and a part of one too small.
+// The ends of an axis, for numbers of any size: the difference of two may overflow, and a part of one underflow.
 
 export type Span = readonly [number, number];
 
@@ -9,7 +9,7 @@ const FLAT = 4 * Number.EPSILON;
 const sizeOf = ([low, high]: Span): number => Math.max(Math.abs(low), Math.abs(high));
 const widened = ([low, high]: Span, margin: number): Span => [Math.max(low - margin, -Number.MAX_VALUE), Math.min(high + margin, Number.MAX_VALUE)];
 
-/** A little more than the values need. */
+/** Slightly more than the values need. */
 export function padded(span: Span): Span {
     const [low, high] = span;
     const size = sizeOf(span);
@@ -19,13 +19,13 @@ export function padded(span: Span): Span {
     return widened(span, 0.12 * half);
 }
 
-/** Of a logarithmic axis. */
+/** For a logarithmic axis. */
 export function paddedLog([low, high]: Span): Span {
     const margin = Math.max(0.06 * (Math.log10(high) - Math.log10(low)), 0.02);
     return [Math.max(low * 10 ** -margin, Number.MIN_VALUE), Math.min(high * 10 ** margin, Number.MAX_VALUE)];
 }
 
-/** Where a value is between the ends of an axis: from 0 to 1. */
+/** The position of a value between the ends of an axis: from 0 to 1. */
 export function place(value: number, [low, high]: Span, log: boolean): number {
     if (log)
         return (Math.log10(value) - Math.log10(low)) / (Math.log10(high) - Math.log10(low));
@@ -33,5 +33,5 @@ export function place(value: number, [low, high]: Span, log: boolean): number {
     return Number.isFinite(span) ? (value - low) / span : (value / 2 - low / 2) / (high / 2 - low / 2);
 }
 
-/** The value there. */
+/** The value at a position. */
 export const at = (part: number, [low, high]: Span): number => (Number.isFinite(high - low) ? low + part * (high - low) : low * (1 - part) + high * part);

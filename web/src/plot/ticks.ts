@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
-// Where an axis has ticks and what they are called. No two ticks have the same label: where digits do not suffice, a round number is taken off, or a
-// power of ten, which the axis shows.
+// The ticks of an axis and their labels. All labels are different: if the digits do not suffice, a round number is
+// subtracted, or a power of ten divided out, which the axis shows.
 
 export interface Ticks {
     readonly values: readonly number[];
     readonly labels: readonly string[];
-    /** What is taken off each label. */
+    /** The number subtracted from each label. */
     readonly offset: number;
     /** Labels are multiples of ten to this power. */
     readonly power: number;
 }
 
-/** A label may be so long, without its sign. */
+/** The maximum length of a label without its sign. */
 const LONGEST = 7;
 
 const decimalExponent = (value: number): number => Number(value.toExponential().split("e")[1]);
-/** A number of few digits times a power of ten, as exactly as a number can be. */
+/** A number of few digits times a power of ten, as exactly as possible. */
 const scaled = (digits: number, power: number): number => Number(`${digits}e${power}`);
 
-/** The least of 1, 2, 2.5, 5 times a power of ten that is not less. */
+/** The least number of the form 1, 2, 2.5, 5 times a power of ten that is not less. */
 function stepOf(least: number): { readonly digits: number; readonly power: number } {
     const power = decimalExponent(least);
     const first = least / scaled(1, power);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every request that the page makes, by name.
+// All requests of the page, by name.
 import type { Connection, Document, Value } from "../model/document";
 import { getJson, request, sendJson } from "./client";
 import type { Analysis, Comparison, FileEntry, FmuInfo, Look, Option, Run, Series, ServerInfo, Steps, Values } from "./types";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Requests to the server. The token comes with the page's address, leaves it at once, and stays in this tab.
+// Requests to the server. The token comes with the page's address, is removed from it at once, and stays in this tab.
 import { signal } from "@preact/signals";
 import { during } from "../state/busy";
 
@@ -18,9 +18,9 @@ function takeToken(): string {
 
 const token = takeToken();
 
-/** Whether the server answered when it was last asked. */
+/** Whether the server answered the last request. */
 export const online = signal(true);
-/** The server answers, but does not know the token. */
+/** The server answers, but rejects the token. */
 export const refused = signal(false);
 
 export class ServerError extends Error {
@@ -40,7 +40,7 @@ export function address(path: string, query: Query = {}): string {
     return `/api/${path}${text ? `?${text}` : ""}`;
 }
 
-/** One request, with the token. Fails with ServerError where the server says no, with TypeError where it does not answer. */
+/** One request, with the token. Fails with ServerError if the server rejects it, with TypeError if it does not answer. */
 export async function request(method: string, path: string, query: Query = {}, body?: BodyInit, signalled?: AbortSignal): Promise<Response> {
     let response: Response;
     try {
@@ -84,12 +84,12 @@ export async function sendJson<T>(method: string, path: string, query: Query, bo
 const returned = new Set<() => void>();
 let knocking = false;
 
-/** Calls this when the server answers again after it was away. */
+/** Calls this when the server answers again after an interruption. */
 export function whenBack(act: () => void): void {
     returned.add(act);
 }
 
-/** The server did not answer: knock until it does. */
+/** The server did not answer: polls until it does. */
 export function lost(): void {
     online.value = false;
     if (knocking)
@@ -110,7 +110,7 @@ export function lost(): void {
     setTimeout(knock, 500);
 }
 
-/** Offers what the server sends as a file to keep. */
+/** Offers the server's answer as a download. */
 export async function download(path: string, query: Query, name: string): Promise<void> {
     const response = await request("GET", path, query);
     keep(await response.blob(), name);

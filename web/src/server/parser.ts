@@ -6,7 +6,7 @@ export interface StreamEvent {
     readonly data: unknown;
 }
 
-/** Splits a stream of text into events; what is not complete yet waits for the next piece. */
+/** Splits a stream of text into events; incomplete text waits for the next piece. */
 export class EventParser {
     private rest = "";
 

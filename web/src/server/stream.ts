@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Server-sent events, read with fetch so that the token travels in a header. Connects again when the stream breaks.
+// Server-sent events, read with fetch so that the token is sent in a header. Reconnects when the stream breaks.
 import { lost, request, ServerError } from "./client";
 import { EventParser, StreamEvent } from "./parser";
 
 const AGAIN = 1000;
 
-/** Follows a stream until the event "end", or until the function that it returns is called. `opened` is called for every connection. */
+/** Follows a stream until the event "end", or until the returned function is called. `opened` is called for every connection. */
 export function follow(path: string, query: Readonly<Record<string, string>>, handle: (event: StreamEvent) => void, opened: () => void, closed: () => void): () => void {
     const stop = new AbortController();
     void (async () => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the server says: the JSON of /api/.
+// The server's answers: the JSON of /api/.
 
 import type { Document, Terminal } from "../model/document";
 
@@ -28,7 +28,7 @@ export interface FmuVariable {
     readonly start?: string | number | boolean | null | readonly (string | number | boolean)[];
     readonly min?: number;
     readonly max?: number;
-    /** Numbers, or names of the structural parameters that say how many. */
+    /** Numbers, or names of structural parameters with the numbers. */
     readonly dimensions?: readonly (number | string)[];
 }
 
@@ -84,13 +84,13 @@ export interface Stable {
     readonly radius: number | null;
 }
 
-/** Of one coupling: `largest` is the longest step up to which all are stable. */
+/** Of one coupling: `largest` is the largest step size up to which all are stable. */
 export interface StableAtStep extends Stable {
     readonly largest: number | null;
     readonly any_step: boolean;
 }
 
-/** Of each coupling, with inputs that are held, linear, quadratic. */
+/** Of each coupling, with held, linear and quadratic inputs. */
 export interface AnalysisAtStep {
     readonly h: number;
     readonly exact: number | null;
@@ -123,7 +123,7 @@ export interface Column {
     readonly type?: string;
     readonly unit?: string | null;
     readonly description?: string | null;
-    /** Values stay until the next row. */
+    /** Values are held until the next row. */
     readonly held?: boolean;
 }
 
@@ -183,12 +183,12 @@ export interface Series {
     readonly rows: number;
     readonly from: number | null;
     readonly to: number | null;
-    /** The value at the end, of each column. */
+    /** The final value of each column. */
     readonly last: readonly (readonly (number | null)[])[];
     readonly lines: readonly { readonly x: (number | null)[]; readonly y: (number | null)[] }[];
 }
 
-/** Of each column a list, by time. */
+/** For each column a list, by time. */
 export interface Values {
     readonly columns: readonly Column[];
     readonly values: readonly (readonly (number | null)[])[];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Whether the page has something under way that will change what it shows: a request, a layout, a frame to draw. Written at the root of the page,
-// so that programs that drive it (tests, say) can wait for it to come to rest.
+// Whether the page has pending work that will change its display: a request, a layout, a frame to draw. Written at the
+// root of the page, so that test programs can wait until it is idle.
 let count = 0;
 
 function show(): void {
     document.documentElement.dataset.busy = String(count > 0);
 }
 
-/** Something begins; what is returned says that it is over, and may be called more than once. */
+/** Registers pending work; the returned function ends it, and may be called more than once. */
 export function busy(): () => void {
     let open = true;
     count++;
@@ -20,7 +20,7 @@ export function busy(): () => void {
     };
 }
 
-/** Busy until this is done, or has failed. */
+/** Busy until the promise is settled. */
 export async function during<T>(work: Promise<T>): Promise<T> {
     const over = busy();
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The editor's state: the document with its history, the level that is open, what is selected, what the server thinks of it.
+// The editor's state: the document with its history, the open level, the selection, the server's findings.
 import { batch, computed, effect, signal } from "@preact/signals";
 import { askLayout } from "../layout/client";
 import * as commands from "../model/commands";
@@ -17,7 +17,7 @@ import { complain, notify } from "./view";
 
 export const history = signal<past.History>(past.begin(emptyDocument("system")));
 export const saved = signal<Document | null>(null);
-/** The file that the document is of. No part of the history: undo does not bring back an old revision. */
+/** The file of the document. Not part of the history: undo does not restore an old revision. */
 export const file = signal<{ readonly path: string | null; readonly revision: Document["revision"] }>({ path: null, revision: null });
 export const level = signal<Level>([]);
 export const selected = signal<ReadonlySet<string>>(new Set());
@@ -29,7 +29,7 @@ export const looked = signal<Look | null>(null);
 export const fitRequest = signal(0);
 export const revealRequest = signal<{ name: string; count: number } | null>(null);
 
-/** The document that `looked` is about. */
+/** The document that `looked` describes. */
 let lookedAt: Document | null = null;
 
 const scales = signal<ReadonlyMap<string, number>>(new Map());
@@ -40,7 +40,7 @@ export const scale = computed(() => scales.value.get(levelKey(level.value)) ?? 1
 export const scene = computed(() => sceneOf(system.value, scale.value, expanded.value));
 export const dirty = computed(() => present.value !== saved.value && !(saved.value === null && present.value.elements.length === 0));
 
-/** The document as the server wants it. */
+/** The document in the server's form. */
 export const outgoing = (document: Document): Document => ({ ...document, path: file.value.path, ...(file.value.revision !== null && file.value.revision !== undefined ? { revision: file.value.revision } : {}) });
 
 /** Makes `next` the document, as one step of the history. */
@@ -48,7 +48,7 @@ export function perform(label: string, next: Document, merge: string | null = nu
     history.value = past.record(history.value, next, label, merge);
 }
 
-/** Called when units get other names, also by undo and redo, with those that keep theirs: what else names units can follow. */
+/** Called when units are renamed, also by undo and redo, with those that keep their names, so that other references can follow. */
 let whenMoved: (moves: Moves, others: readonly string[]) => void = () => {};
 export function onMoved(call: typeof whenMoved): void {
     whenMoved = call;
@@ -87,13 +87,13 @@ export function undo(): void {
 
 export const redo = () => travelWith(past.redo(history.value), past.redoMoves(history.value));
 
-/** Called when another system was opened. */
+/** Called when a different system was opened. */
 let whenOpened: () => void = () => {};
 export function onOpened(call: typeof whenOpened): void {
     whenOpened = call;
 }
 
-/** What runs have as the file of the system that is open. */
+/** The `file` of runs of the open system. */
 export const systemName = (): string => file.value.path ?? present.value.name;
 
 export function open(document: Document, isSaved: boolean): void {
@@ -128,7 +128,7 @@ export async function openPath(path: string): Promise<void> {
         notify(`${path} is imported. Save it as SSP to keep it.`);
 }
 
-/** Saves. Says whether it did. */
+/** Saves; returns whether it succeeded. */
 export async function save(path: string): Promise<boolean> {
     const sent = present.value;
     try {
@@ -178,7 +178,7 @@ export function enter(next: Level): void {
         void arrange(false);
 }
 
-/** Shows the unit of a hierarchical name, wherever it is. */
+/** Shows the unit of a hierarchical name, at any level. */
 export function reveal(name: string): void {
     let found: { at: Level; name: string } | null = null;
     walk(present.value, (element, at) => {
@@ -196,7 +196,7 @@ export function reveal(name: string): void {
     });
 }
 
-/** Layered layout of the open level. As a step of the history, or (a file without geometry) as part of opening it. */
+/** Layered layout of the open level. As a step of the history, or (for a file without geometry) as part of opening it. */
 export async function arrange(asStep = true): Promise<void> {
     const at = level.value;
     const source = system.value;
@@ -241,7 +241,7 @@ export function connectorsOf(info: FmuInfo): Element["connectors"] {
     }));
 }
 
-/** Puts an FMU of the folder into the open level, with its upper left corner here (pixels of the scene). */
+/** Adds an FMU of the folder to the open level, with its upper left corner at this point (pixels of the scene). */
 export async function addFmu(path: string, at: { x: number; y: number }): Promise<void> {
     const info = await getFmu(path);
     const wish = (path.split("/").pop() ?? path).replace(/\.fmu$/i, "");
@@ -260,13 +260,13 @@ export async function addFmu(path: string, at: { x: number; y: number }): Promis
     select([name]);
 }
 
-/** A place below what there is, for units that come without one. */
+/** A place below the existing units, for units without one. */
 export function freePlace(): { x: number; y: number } {
     const { x, y, width, height } = scene.value.bounds;
     return system.value.elements.length === 0 ? { x: 100, y: 80 } : width > 2 * height ? { x, y: y + height + 50 } : { x: x + width + 80, y };
 }
 
-/** Connects, in the direction that makes sense, unless that is refused: at once by the rules, or by the server, which knows units. */
+/** Connects in the direction that makes sense, unless it is rejected: by the rules, or by the server, which knows units of measure. */
 export async function join(a: End, b: End): Promise<string | null> {
     const { from, to } = orient(system.value, a, b);
     const at = level.value;
@@ -293,7 +293,7 @@ export async function join(a: End, b: End): Promise<string | null> {
     return null;
 }
 
-/** Two terminals: all connections that their matching rules make, as one step. */
+/** Joins two terminals: all connections of their matching rules, as one step. */
 async function joinAll(a: End, b: End): Promise<string | null> {
     const at = level.value;
     const base = present.value;
@@ -333,7 +333,7 @@ export function removeConnector(name: string): void {
     selectConnector(null);
 }
 
-/** Adds a connector to the open system; says why not. */
+/** Adds a connector to the open system; returns the reason of a failure. */
 export function addConnector(connector: Connector): string | null {
     const reason = connectorRefusal(connector.name);
     if (reason)
@@ -342,7 +342,7 @@ export function addConnector(connector: Connector): string | null {
     return null;
 }
 
-/** Changes a connector of the open system; says why not. */
+/** Changes a connector of the open system; returns the reason of a failure. */
 export function changeConnector(name: string, change: Partial<Connector>): string | null {
     const reason = change.name !== undefined && change.name !== name ? connectorRefusal(change.name) : null;
     if (reason)
@@ -359,7 +359,7 @@ function connectorRefusal(name: string): string | null {
     return system.value.connectors.some((connector) => connector.name === name) ? `There is a connector ${name} already.` : null;
 }
 
-/** A connector of the open system for a port of a unit, connected to it. */
+/** Adds a connector of the open system for a port of a unit, and connects it. */
 export function leadOut(end: End): void {
     const connector = findElement(system.value, end.element)?.connectors.find((candidate) => candidate.name === end.connector);
     if (!connector)
@@ -428,7 +428,7 @@ export function moveSelected(dx: number, dy: number, merge: string | null): void
         perform("move", commands.moveElements(present.value, level.value, selected.value, { dx: dx / scale.value, dy: -dy / scale.value }), merge);
 }
 
-/** Renames a unit; says why not. */
+/** Renames a unit; returns the reason of a failure. */
 export function rename(from: string, to: string): string | null {
     if (from === to)
         return null;
@@ -441,7 +441,7 @@ export function rename(from: string, to: string): string | null {
     return null;
 }
 
-/** Asks the server what it thinks of the document, a moment after each change. */
+/** Has the server check the document, a moment after each change. */
 export function keepLooking(): void {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let over: () => void = () => {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One run as the page sees it: what its stream says, the rows that came since the last time that the server was asked for all of them.
+// One run on the page: the data of its stream, and the rows received since all rows were last requested.
 import { batch, signal, Signal } from "@preact/signals";
 import { Tail } from "../plot/data";
 import { getRun, getSteps } from "../server/calls";
@@ -34,7 +34,7 @@ interface StepPieces {
     readonly events: readonly number[];
 }
 
-/** Steps as they were told while the run goes on. */
+/** Steps as reported while the run is active. */
 export interface LiveSteps {
     readonly times: readonly number[];
     readonly least: readonly (number | null)[];
@@ -45,7 +45,7 @@ export interface LiveSteps {
     readonly located: number;
 }
 
-/** What the units of a rank have taken, and how much of the last moment that was. */
+/** The load of a rank's units, in total and recently. */
 export interface Load {
     readonly rank: number;
     readonly elapsed: number;
@@ -89,7 +89,7 @@ export class LiveRun {
     readonly loads = signal<ReadonlyMap<number, Load>>(new Map());
     /** Counts what changes the curves. */
     readonly grown = signal(0);
-    /** Counts the times that the past is to be asked for again. */
+    /** Counts the requests for the whole past. */
     readonly stale = signal(0);
     /** Last values, by column. */
     readonly latest = new Map<string, number | null>();
@@ -107,7 +107,7 @@ export class LiveRun {
         this.watch();
     }
 
-    /** What people call it: the end of its id. */
+    /** Its short name: the end of its id. */
     get name(): string {
         return runName(this.id);
     }
@@ -116,7 +116,7 @@ export class LiveRun {
         return this.info.value.id;
     }
 
-    /** Follows the run, if it goes on. */
+    /** Follows the run while it is active. */
     watch(): void {
         this.close();
         if (over(this.state.value)) {
@@ -127,19 +127,19 @@ export class LiveRun {
         this.stop = follow(`runs/${encodeURIComponent(this.id)}/events`, { past }, (event) => this.take(event), () => this.opened(), () => void this.ended());
     }
 
-    /** A run of the command line: there is no file of it, its past comes with the stream. */
+    /** A run of the command line: it has no file, its past comes with the stream. */
     get isAttached(): boolean {
         return this.id === "attached";
     }
 
-    /** A stream begins: rows that it does not have are in the file, or, where there is none, in front of it. Those of a stream that broke would not join up. */
+    /** A stream begins: earlier rows are in the file, or, without a file, at its beginning. Rows of a broken stream would not be contiguous. */
     private opened(): void {
         this.tail.clear();
         this.liveSteps.value = NO_STEPS;
         this.stale.value++;
     }
 
-    /** The stream is over: so is the run, or it has not begun yet, or its last words have not been written down yet. */
+    /** The stream has ended: the run has ended, or has not begun yet, or its last messages are not stored yet. */
     private async ended(): Promise<void> {
         const known = this.state.value;
         await this.refresh();
@@ -156,7 +156,7 @@ export class LiveRun {
         this.stop = null;
     }
 
-    /** Asks for all that the server knows of the run. */
+    /** Requests all data about the run. */
     async refresh(): Promise<void> {
         try {
             const run = await getRun(this.id);

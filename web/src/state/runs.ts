@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All runs that the server knows, the one that is shown, and the one that is laid over it.
+// All runs on the server, the one shown, and the one overlaid.
 import { batch, effect, signal } from "@preact/signals";
 import { deleteRun, getRun, getRuns, order, startRun } from "../server/calls";
 import type { Run } from "../server/types";
@@ -12,7 +12,7 @@ import { complain, notify, tab } from "./view";
 export const runs = signal<readonly Run[]>([]);
 export const current = signal<LiveRun | null>(null);
 export const overlay = signal<LiveRun | null>(null);
-/** What is given to a run beyond the document: options of the command line, by name. */
+/** The settings of a run besides the document: options of the command line, by name. */
 export const runOptions = signal<Readonly<Record<string, string>>>(readOptions());
 
 function readOptions(): Record<string, string> {
@@ -33,10 +33,10 @@ function setRunOptions(next: Readonly<Record<string, string>>): void {
     sessionStorage.setItem("tutti-run-options", JSON.stringify(next));
 }
 
-/** Options that name units, such as patterns of what is recorded, follow them. */
+/** Adjusts options that refer to units, such as patterns of recorded variables. */
 onMoved((moves, others) => setRunOptions(moveSettings(runOptions.value, moves, others)));
 
-/** The options as the server wants them: lists of what is repeatable, true for flags. */
+/** The options in the server's form: lists for repeatable ones, true for flags. */
 export function commandOptions(): Record<string, unknown> {
     const known = new Map(options.value.map((option) => [option.name, option]));
     return Object.fromEntries(Object.entries(runOptions.value).map(([name, value]) => {
@@ -53,7 +53,7 @@ export async function readRuns(): Promise<void> {
     }
 }
 
-/** Shows a run, whether it goes on or not. */
+/** Shows a run, active or not. */
 export async function show(id: string): Promise<void> {
     if (current.value?.id === id)
         return;
@@ -90,7 +90,7 @@ export async function showLast(name: string | null): Promise<Run | null> {
     return null;
 }
 
-/** From now on the run that is shown is one of the system that is open, until another one is chosen. */
+/** From now on the run of the open system is shown, until the user selects a different one. */
 export function followSystem(): void {
     onOpened(() => {
         if (current.value?.info.value.file !== systemName())
@@ -165,7 +165,7 @@ export async function forget(id: string): Promise<void> {
     }
 }
 
-/** The list is read again when the run that is shown has ended, as the server sees it: its stream ends a little earlier. */
+/** The list is read again when the server reports that the shown run has ended: its stream ends slightly earlier. */
 export function keepCurrent(): void {
     let before: string | null = null;
     effect(() => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the server is, and what its folder holds.
+// The server's properties, and the content of its folder.
 import { signal } from "@preact/signals";
 import { getFiles, getInfo, getOptions, upload } from "../server/calls";
 import type { FileEntry, Option, ServerInfo } from "../server/types";
@@ -28,7 +28,7 @@ export async function readFolder(path: string): Promise<void> {
 
 export const inFolder = (name: string): string => (folder.value === "" ? name : `${folder.value}/${name}`);
 
-/** Puts files into the folder. Says which FMUs are there now. */
+/** Uploads files to the folder; returns the new FMUs. */
 export async function uploadFiles(files: readonly File[]): Promise<string[]> {
     const there: string[] = [];
     for (const file of files) {

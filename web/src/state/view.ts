@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is shown: the tab, the theme, a dialog, short messages.
+// The state of the view: tab, theme, dialog, short messages.
 import { signal } from "@preact/signals";
 
 export type Tab = "build" | "understand" | "run" | "results";
@@ -29,7 +29,7 @@ export function applyTheme(): void {
     painted.value++;
 }
 
-/** Counts changes of colours: what is drawn on a canvas is drawn again. */
+/** Counts changes of colours, after which canvases are redrawn. */
 export const painted = signal(0);
 window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => painted.value++);
 
@@ -52,7 +52,7 @@ export function dismiss(id: number): void {
     notices.value = notices.value.filter((notice) => notice.id !== id);
 }
 
-/** Says what went wrong, unless it is only that the server is away, which the page says anyway. */
+/** Shows an error, unless the server is unavailable, which the page shows separately. */
 export function complain(error: unknown): void {
     if (error instanceof TypeError || (error instanceof DOMException && error.name === "AbortError"))
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Everything that can be done by key or by name, once: keys, the search dialog and the list of keys come from this table.
+// The table of all actions by key or name, used by keys, the search dialog and the list of keys.
 import { findElement } from "../model/document";
 import { arrange, copySelected, cutSelected, duplicateSelected, enter, file, fitRequest, groupSelected, level, open, pasteClip, redo, removeSelected, save, select, selected, selectedConnector, system, undo, ungroupSelected } from "../state/editor";
 import { emptyDocument } from "../model/document";
@@ -10,7 +10,7 @@ import { dialog, setTheme, tab, theme } from "../state/view";
 
 export interface Action {
     readonly name: string;
-    /** As KeyboardEvent has them: "Ctrl+S"; several with " / " between. */
+    /** In the form of KeyboardEvent: "Ctrl+S"; several separated by " / ". */
     readonly keys: string;
     readonly group: "File" | "Edit" | "View" | "Run";
     /** Only while the drawing has the focus. */
@@ -90,7 +90,7 @@ export function isDark(): boolean {
     return theme.value === "dark" || (theme.value === "auto" && window.matchMedia("(prefers-color-scheme: dark)").matches);
 }
 
-/** The name of the key with what was held, as the table has it. */
+/** The name of a key with its modifiers, in the table's form. */
 export function keyName(event: KeyboardEvent): string {
     const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
     const shifted = event.shiftKey && (event.key.length > 1 || event.ctrlKey || event.metaKey || /^Digit/.test(event.code) && /^[!]$/.test(event.key));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page: bar, banners, the view that is chosen, dialogs, notices.
+// The page: bar, banners, the selected view, dialogs, notices.
 import { online, refused } from "../server/client";
 import { serverInfo } from "../state/server";
 import { dismiss, notices, tab } from "../state/view";

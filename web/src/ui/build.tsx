@@ -82,7 +82,7 @@ function Welcome() {
     );
 }
 
-/** Tells screen readers what is selected. */
+/** Announces the selection to screen readers. */
 function Announcement() {
     const wire = selectedWire.value;
     const [name] = selected.value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Connectors of the open system itself: what it takes in and gives out as a whole.
+// Connectors of the open system itself: its inputs, outputs and parameters.
 import { useSignal } from "@preact/signals";
 import * as commands from "../model/commands";
 import type { Connector } from "../model/document";
@@ -18,7 +18,7 @@ const tell = (reason: string | null): boolean => {
     return reason === null;
 };
 
-/** One that the list has not is shown as it is. */
+/** A value that is not in the list is shown as it is. */
 function Choice({ label, id, words, value, change }: { label: string; id: string; words: readonly string[]; value: string; change: (value: string) => void }) {
     const all = words.includes(value) ? words : [...words, value];
     return (
@@ -30,7 +30,7 @@ function Choice({ label, id, words, value, change }: { label: string; id: string
 
 const isParameter = ({ kind }: Connector): boolean => kind === "parameter" || kind === "structuralParameter";
 
-/** The value of a parameter of the system, which goes to what is connected to it. Nothing for other kinds. */
+/** The value of a parameter of the system, which is passed to connected parameters. Empty for other kinds. */
 function OwnValue({ connector }: { connector: Connector }) {
     const { name, unit } = connector;
     const value = commands.ownParameters(present.value, level.value)[name] ?? null;

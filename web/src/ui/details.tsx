@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The run's inner life: what can be set, steps, time per unit and rank, messages.
+// Details of a run: settable values, steps, time per unit and rank, messages.
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { adopt, joinEnd, Connector, hierarchical, splitEnd, System, asSystem } from "../model/document";
@@ -71,7 +71,7 @@ interface Settable {
     readonly connector: Connector;
 }
 
-/** Tunable parameters, and inputs that nothing drives, of the system that is run. */
+/** Tunable parameters and undriven inputs of the running system. */
 function settables(document: System): Settable[] {
     const found: Settable[] = [];
     const drivenAt = (system: System) => new Set(system.connections.map((connection) => {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dialogs: open, save, find, connect, options of runs, keys. The browser's own <dialog> keeps the focus and closes by Escape.
+// Dialogs: open, save, find, connect, options of runs, keys. The browser's <dialog> keeps the focus and closes on
+// Escape.
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";

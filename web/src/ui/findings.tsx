@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `tutti check` would say, below the drawing; a click shows the unit that it is about.
+// The findings of `tutti check`, below the drawing; a click shows the unit concerned.
 import { useSignal } from "@preact/signals";
 import { looked, present, reveal, selectedWire } from "../state/editor";
 import { unitsInLoops } from "../canvas/marks";

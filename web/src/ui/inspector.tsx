@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is selected, to look at and to change.
+// Shows and edits the selection.
 import { useSignal } from "@preact/signals";
 import * as commands from "../model/commands";
 import { Element, findConnector, hierarchical, rankOf, splitEnd } from "../model/document";

@@ -8,7 +8,7 @@ import { complain } from "../state/view";
 import { bytes } from "./format";
 import { Icon, IconName } from "./icons";
 
-/** What is dragged from the palette. */
+/** The item dragged from the palette. */
 export const FMU_TYPE = "application/x-tutti-fmu";
 
 const ICONS: Readonly<Record<string, IconName>> = { folder: "folder", fmu: "unit", ssp: "system", import: "system" };

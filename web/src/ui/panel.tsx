@@ -16,11 +16,11 @@ import { IconButton } from "./icons";
 import { COLUMN_TYPE } from "./run";
 
 const FRAME = 33;
-/** The legend is text for people: it changes less often than the curves. */
+/** The legend is for people: it is updated less often than the curves. */
 const LEGEND = 200;
 const DIGITS = 7;
 
-/** Holds a figure and its feeds while the panel is on the page. */
+/** Keeps a figure and its feeds while the panel is on the page. */
 class PanelWork {
     private readonly figure: Figure;
     private feeds: readonly Feed[] = [];
@@ -29,7 +29,7 @@ class PanelWork {
     private legendTimer: ReturnType<typeof setTimeout> | undefined;
     private drawnAt = 0;
     private toldAt = 0;
-    /** Called when all that is known is drawn. */
+    /** Called when all present data is drawn. */
     private waiting: (() => void)[] = [];
     private readonly stops: (() => void)[];
 
@@ -89,7 +89,7 @@ class PanelWork {
         return this.figure.canvas;
     }
 
-    /** The value of a column at a time; undefined: it is on its way. */
+    /** The value of a column at a time; undefined: not yet received. */
     valueAt(name: string, time: number): number | null | undefined {
         return this.readings?.at(name, time);
     }
@@ -104,7 +104,7 @@ class PanelWork {
         return this.feeds[0]?.end ?? -Infinity;
     }
 
-    /** Its values are not those of the run, but what another one is away from them. */
+    /** Shows the difference from a second run instead of the values. */
     get isDifference(): boolean {
         return Boolean(this.feeds[0]?.way.minus);
     }
@@ -160,7 +160,7 @@ class PanelWork {
         requestAnimationFrame(() => done.forEach((each) => each()));
     }
 
-    /** Writes the legend, now or when it has not changed for a while: it has the last values in any case. */
+    /** Updates the legend, now or after a pause, such that it finally has the last values. */
     private updateLegend(now: boolean): void {
         const since = performance.now() - this.toldAt;
         if (now || since >= LEGEND) {
@@ -250,7 +250,7 @@ function PanelHead({ panel, image }: { panel: Panel; image: () => HTMLCanvasElem
     );
 }
 
-/** While a value is on its way, a legend shows none. */
+/** While a value is being loaded, the legend is empty. */
 const shownValue = (value: number | null | undefined): string => (value === undefined ? "…" : number(value, DIGITS));
 
 function Legend({ panel, work, drawn }: { panel: Panel; work: PanelWork | null; drawn: number }) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// All runs that were made: how, how long, what of them; two of them side by side.
+// All runs: settings, duration, results; two of them side by side.
 import { useSignal } from "@preact/signals";
 import { adopt } from "../model/document";
 import { changePanel, panels } from "../plot/panels";

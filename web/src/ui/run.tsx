@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Run and watch: variables at the left, plots in the middle, the run's inner life at the right.
+// Run and watch: variables at the left, plots in the middle, details of the run at the right.
 import { useSignal } from "@preact/signals";
 import { addPanel, cursors, panels, range, showCurve, wide } from "../plot/panels";
 import { current, layOverId, overlay, runs, start } from "../state/runs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A form of options, made from the table that the command line is made from.
+// A form of options, generated from the table of the command line.
 import { useSignal } from "@preact/signals";
 import type { Option } from "../server/types";
 
@@ -8,11 +8,11 @@ interface Props {
     readonly options: readonly Option[];
     readonly values: Readonly<Record<string, string>>;
     readonly change: (name: string, value: string) => void;
-    /** Between several values of one option; a document has no option for a unit by its name. */
+    /** Separates several values of one option; a document has no options that name a unit. */
     readonly between?: "\n" | " | ";
 }
 
-/** What most people set; the rest is found with the filter or by opening its group. */
+/** The common options; the rest is found by the filter or by opening its group. */
 const COMMON = ["step", "coupling", "control", "rtol", "extrapolate", "output-step", "realtime", "threads", "processes", "record"];
 
 export function SettingsForm({ id, options, values, change, between = "\n" }: Props) {

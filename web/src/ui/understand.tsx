@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What follows from the structure of the system: dependencies, loops, the order of evaluation, what auto would choose and why.
+// The structure of the system: dependencies, loops, the order of evaluation, the choices of auto with reasons.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { askLayout } from "../layout/client";
@@ -133,7 +133,7 @@ function Choices() {
     );
 }
 
-/** Those options of runs that an analysis takes, too. */
+/** Options of runs that an analysis supports, too. */
 function analysisOptions(): Record<string, unknown> {
     const { threads, processes, record: _record, realtime: _realtime, ...others } = commandOptions();
     const ranks = threads ?? processes;
@@ -162,10 +162,10 @@ function AnalysisResult({ analysis }: { analysis: Analysis }) {
 
 const INPUTS = ["constant", "linear", "quadratic"] as const;
 
-/** Up to which step a coupling is stable. */
+/** The step size up to which a coupling is stable. */
 const reach = ({ largest, any_step }: StableAtStep): string => (any_step ? "any step" : largest === null ? "no step" : `up to ${number(largest, 3)} s`);
 
-/** What errors are multiplied by in a step of the size that is set, by coupling; below 1 is stable. */
+/** The growth of errors in a step of the given size, by coupling; below 1 is stable. */
 function AtStep({ step }: { step: AnalysisAtStep | null }) {
     if (!step)
         return <p class="soft">Set a step to see whether couplings are stable at it.</p>;

@@ -262,8 +262,7 @@ static void sync_place(struct document_writer *writer, struct tt_tree_node *conn
     sync_numbers(writer, connector, "ConnectorGeometry", json, before, names);
 }
 
-/* Finds the connector in the file: by its origin, otherwise by its name unless that is the origin of a different
- * connector. */
+/* Finds the connector in the file: by its origin, otherwise by its name unless that is a different connector's origin. */
 static struct tt_tree_node *known_connector(const struct document_writer *writer, struct tt_tree_node *system,
                                             json_t *item, json_t *old, json_t **was)
 {

@@ -118,7 +118,7 @@ enum tutti_err tt_mpi_exchange_open_channel(struct tt_fabric *fabric, const stru
     return TUTTI_OK;
 }
 
-/* What MPI may still read stays, at the end of a run that was stopped. */
+/* Buffers that MPI may still read are kept at the end of a stopped run. */
 static void fini_transfer(struct mpi_transfer *way, MPI_Request *request, MPI_Request *tail, bool is_receive)
 {
     if (tt_mpi_fabric_cancel(request, is_receive))
@@ -196,7 +196,7 @@ static enum tutti_err mpi_exchange_unpack(struct mpi_transfer *way, const struct
     return world->host->cargo_unpack(way->cargo, base, message, size);
 }
 
-/* The second messages, of those whose first ones say that there is one. */
+/* Receives the second messages, where the first ones announce them. */
 static enum tutti_err receive_text_tails(struct mpi_fabric *self, struct mpi_channel *channel, int tag)
 {
     const struct mpi_world *world = self->world;

@@ -106,8 +106,8 @@ enum tutti_err tt_mpi_fabric_drain(struct tt_fabric *fabric, bool (*is_done)(voi
     return TUTTI_OK;
 }
 
-/* The process is lost, code of an FMU has broken it: it may as well try to speak. What MPI does here is not meant for handlers of
- * signals, and may hang or crash: an alarm ends that. */
+/* The process is lost, broken by code of an FMU: trying to communicate can only help. MPI is not made for signal
+ * handlers, and may hang or crash: an alarm ends that. */
 void tt_mpi_fabric_flush_on_crash(struct tt_fabric *fabric, double seconds)
 {
     struct mpi_fabric *self = (struct mpi_fabric *)fabric;
@@ -251,7 +251,7 @@ static enum tutti_err add_reduce_rounds(struct mpi_plan *plan, const struct mpi_
     return TUTTI_OK;
 }
 
-/* Adds a round in which the first rank of the host hears all others of it (up), or speaks to them. */
+/* Adds a round in which the first rank of the host receives from all others of it (up), or sends to them. */
 static enum tutti_err add_host_round(struct mpi_plan *plan, const struct mpi_world *world, bool up, int tag)
 {
     int others = world->here_count - 1;
@@ -346,8 +346,8 @@ enum tutti_err tt_mpi_fabric_reduce(struct tt_fabric *fabric, enum tt_fabric_red
     return TUTTI_OK;
 }
 
-/* Polls before a rank rests, and rests that are yields before it sleeps. A poll takes some 50 ns, waking a rank some
- * microseconds: with a core of its own a rank polls for about ten times as long. */
+/* Number of polls before a rank waits, and of waits that only yield before it sleeps. A poll takes some 50 ns, waking a
+ * rank some microseconds: with a core for each rank it polls for about ten times as long. */
 struct mpi_patience {
     unsigned polls, yields;
 };

@@ -23,12 +23,11 @@ struct mpi_transfer {
     int peer;
     char *fixed;
     size_t fixed_size;
-    char *whole; /* of messages that are longer than the fixed part; NULL until there is one */
+    char *whole; /* of messages that are longer than the fixed part; NULL until needed */
     size_t room;
 };
 
-/* Messages that go one way only have no answer that would hold the sender back: so the receiver says now and then how far it
- * is. */
+/* Messages in one direction only have no answer that would slow the sender down: so the receiver reports its progress. */
 struct mpi_credit {
     uint64_t messages; /* of this link so far */
     uint64_t known;    /* sender: messages that the receiver is known to have taken */
@@ -48,7 +47,7 @@ struct mpi_channel {
 
 /* ---- mpi_fabric.c ---- */
 
-/* A step of a reduction: sends what there is to some ranks, and combines what comes from others. */
+/* A stage of a reduction: sends the values to some ranks, and combines those received from others. */
 struct mpi_stage {
     int *to, to_count, from_count;
     MPI_Request *sends, *receives;
@@ -97,7 +96,7 @@ struct mpi_fabric {
     struct mpi_world *world;
     _Atomic uint64_t stop_after;
     struct tt_heartbeat where;
-    uint64_t told; /* the least stop that all have been told of, by this rank or by another one */
+    uint64_t told; /* the least stop that all ranks were notified of, by any rank */
     uint64_t heard;
     MPI_Request hears; /* stops, into `heard` */
     struct mpi_notice *notices;
@@ -108,12 +107,12 @@ struct mpi_fabric {
     unsigned calls; /* of exchange and reduce */
 };
 
-/* Tags in world.control, and in world.data: so many per plan, then three per channel. */
+/* Tags in world.control, and in world.data: a number per plan, then three per channel. */
 enum { TUTTI_MPI_TAG_STOP = 1, TUTTI_MPI_TAG_REPORT, TUTTI_MPI_TAG_POST };
 enum { TUTTI_MPI_PLAN_TAGS = 64, TUTTI_MPI_TAG_FIRST_CHANNEL = TUTTI_MPI_PLANS * TUTTI_MPI_PLAN_TAGS };
 
-/* Tests, rests and looks around until all requests are done; STOPPED if that is not to be waited for any more. `local`: what
- * makes them done happens on this host, and the rank that does it rings. */
+/* Tests and waits until all requests are complete; STOPPED if waiting has become pointless. `local`: they are completed
+ * by a rank of this host, which rings. */
 TUTTI_CHECKED enum tutti_err tt_mpi_fabric_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local);
 /* Does what has to be done besides: stops of others, reports. */
 TUTTI_CHECKED enum tutti_err tt_mpi_fabric_poll(struct mpi_fabric *self);
@@ -140,9 +139,9 @@ void tt_mpi_report_fini(struct mpi_fabric *self);
 TUTTI_CHECKED enum tutti_err tt_mpi_report_write(struct tt_fabric *fabric, const void *bytes, size_t size);
 /* Rank 0: takes what has come. Others: sends what has waited long enough. */
 TUTTI_CHECKED enum tutti_err tt_mpi_report_progress(struct mpi_fabric *self);
-/* Others: sends what there is at once. */
+/* Other ranks: sends the available bytes at once. */
 TUTTI_CHECKED enum tutti_err tt_mpi_report_flush(struct mpi_fabric *self);
-/* Others: sends the rest, and waits until all is on its way. */
+/* Other ranks: sends the rest, and waits until it is transferred. */
 TUTTI_CHECKED enum tutti_err tt_mpi_report_drain(struct mpi_fabric *self);
 
 TUTTI_CHECKED enum tutti_err tt_mpi_fabric_new(struct tt_fabric **out, struct mpi_world *world,

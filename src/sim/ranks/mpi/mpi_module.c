@@ -40,7 +40,6 @@ static enum tutti_err mpi_module_start(int *rank, int *ranks)
     return TUTTI_OK;
 }
 
-/* An error as a message. */
 struct mpi_failure {
     int err;
     char text[4096];
@@ -85,8 +84,8 @@ static enum tutti_err open_mpi_fabric(struct tt_fabric **out, const struct tt_mp
     return tt_mpi_fabric_new(out, &tt_mpi_world, sink);
 }
 
-/* Takes messages that no rank wants any more, after a stop. Otherwise UCX complains about each, and one that is large
- * would never be gone at its sender. */
+/* Receives messages that no rank needs after a stop. Otherwise UCX logs a complaint about each, and a large one would
+ * never complete at its sender. */
 static void mpi_module_drain_messages(MPI_Comm comm)
 {
     for (;;) {

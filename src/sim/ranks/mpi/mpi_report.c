@@ -111,7 +111,7 @@ static enum tutti_err send_report_buffer(struct mpi_fabric *self)
     return TUTTI_OK;
 }
 
-/* Until a request is done, whichever rank stops: rank 0 hears all to the end. */
+/* Waits until a request is complete, even after a stop: rank 0 receives all reports to the end. */
 static enum tutti_err mpi_report_wait(struct mpi_fabric *self, MPI_Request *request)
 {
     for (;;) {

@@ -37,7 +37,7 @@ enum tutti_err tt_mpi_world_await(int count, MPI_Request *requests)
     }
 }
 
-/* What tells hosts apart: a name is not enough, machines of a cloud may share it. */
+/* Identifies a host: a name is not enough, since machines of a cloud may share it. */
 struct mpi_host_address {
     char name[MPI_MAX_PROCESSOR_NAME];
     char boot[40];
@@ -63,7 +63,6 @@ static enum tutti_err gather_from_all(struct mpi_world *world, const void *own, 
     return tt_mpi_world_await(1, &request);
 }
 
-/* Cores that this process may use. */
 static int count_usable_cores(void)
 {
     cpu_set_t set;
@@ -87,7 +86,7 @@ static void group_ranks_by_node(struct mpi_world *world, const struct mpi_host_a
     world->crowded = world->here_count > count_usable_cores();
 }
 
-/* The first rank of a host makes its bells, the others open them; if one of them cannot, they do without. */
+/* The first rank of a host creates its bells, the others open them; if one of them cannot, no rank uses them. */
 static enum tutti_err open_shared_bells(struct mpi_world *world, char (*names)[TUTTI_BELLS_NAME], bool *have)
 {
     int leader = world->here[0], own = world->bell_of[world->rank];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* mpi_world.h - all processes of the job, as this one sees them.
+/* mpi_world.h - all processes of the job, from the side of this process.
  *
  * Invariants:
- *  H1  No call of MPI blocks, except MPI_Init and MPI_Finalize: where ranks outnumber cores, MPICH's blocking calls spin
- *      while those they wait for have no core to run on. Everything else is started, tested, and rested between tests.
+ *  H1  No call of MPI blocks, except MPI_Init and MPI_Finalize: where ranks outnumber cores, MPICH's blocking calls
+ *      spin while the ranks they wait for have no core to run on. All other operations are started and tested, with
+ *      pauses between tests.
  *  H2  Only the thread that called `start` calls MPI.
- *  H3  Who waits rests on its bell (mpi_world.h) if all that it waits for comes from this host; else it yields. */
+ *  H3  A rank waits on its bell (mpi_world.h) if all its requests depend on this host; otherwise it yields. */
 #ifndef TT_SIM_RANKS_MPI_MPI_WORLD_H
 #define TT_SIM_RANKS_MPI_MPI_WORLD_H
 
@@ -27,7 +28,7 @@ struct mpi_bell {
     _Atomic uint32_t sleeps; /* its rank does, or is about to */
 };
 
-/* Those of one host; zeroed: there are none, and resting is yielding. */
+/* The bells of one host; zeroed: none, and waiting is yielding. */
 struct mpi_bells {
     struct mpi_bell *bells;
     int count, own;
@@ -35,8 +36,8 @@ struct mpi_bells {
 
 enum { TUTTI_BELLS_NAME = 48 };
 
-/* Makes the memory for `count` bells; `name` (TUTTI_BELLS_NAME bytes) is then what the others open it by. False: it cannot be
- * had. */
+/* Creates the memory for `count` bells; `name` (TUTTI_BELLS_NAME bytes) is that by which other ranks open it. False:
+ * impossible. */
 bool tt_mpi_world_create_bells(struct mpi_bells *bells, int count, char *name);
 bool tt_mpi_world_open_bells(struct mpi_bells *bells, int count, int own, const char *name);
 /* Once all have it open: the name is gone, the memory stays. */
@@ -90,7 +91,7 @@ struct mpi_world {
 
 extern struct mpi_world tt_mpi_world;
 
-/* LOST with what MPI says, unless `code` is success. */
+/* LOST with MPI's message, unless `code` is success. */
 TUTTI_CHECKED enum tutti_err tt_mpi_world_check(int code);
 #define MPI_TRY(call) TRY(tt_mpi_world_check(call))
 
