@@ -61,7 +61,7 @@ static const struct tt_rollback_piece *rollback_list_next(const struct tt_rollba
     return piece->next > 0 ? &remembered->pieces[piece->next - 1] : NULL;
 }
 
-static size_t rollback_list_size(const struct tt_rollback_list *remembered, int64_t of)
+size_t tt_rollback_list_size(const struct tt_rollback_list *remembered, int64_t of)
 {
     size_t size = 0;
     for (const struct tt_rollback_piece *at = rollback_list_first(remembered, of); at;
@@ -72,7 +72,7 @@ static size_t rollback_list_size(const struct tt_rollback_list *remembered, int6
 
 void tt_rollback_list_pack(const struct tt_rollback_list *remembered, int64_t of, struct tt_byte_writer *parcel)
 {
-    tt_bytes_put_u64(parcel, rollback_list_size(remembered, of));
+    tt_bytes_put_u64(parcel, tt_rollback_list_size(remembered, of));
     for (const struct tt_rollback_piece *at = rollback_list_first(remembered, of); at;
          at = rollback_list_next(remembered, at))
         if (at->size > 0)
@@ -83,7 +83,7 @@ enum tutti_err tt_rollback_list_unpack(const struct tt_rollback_list *remembered
 {
     size_t size = 0;
     const char *from = tt_bytes_get_block(in, &size);
-    if (in->bad || size != rollback_list_size(remembered, of))
+    if (in->bad || size != tt_rollback_list_size(remembered, of))
         return tt_fail(TUTTI_ERR_FORMAT, "what a run remembers has another size");
     for (const struct tt_rollback_piece *at = rollback_list_first(remembered, of); at;
          at = rollback_list_next(remembered, at))

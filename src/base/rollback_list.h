@@ -13,7 +13,7 @@
 #include "base/bytes.h"
 
 /* Owner of a piece that does not belong to a component (otherwise the component's number): shared by all ranks; or
- * local to this rank and useless to other processes. */
+ * local to this rank, and of use only to a rank with the same components. */
 enum { TUTTI_OF_ALL = -1, TUTTI_OF_RANK = -2 };
 
 struct tt_rollback_piece {
@@ -45,7 +45,8 @@ TUTTI_CHECKED enum tutti_err tt_rollback_list_add_of(struct tt_rollback_list *re
 /* `bytes` has room for remembered->size of them. */
 void tt_rollback_list_save(const struct tt_rollback_list *remembered, void *bytes);
 void tt_rollback_list_restore(const struct tt_rollback_list *remembered, const void *bytes);
-/* Those `of` a component, or of all; and back. FORMAT if these are others. */
+/* Those `of` a component, or of all, or of the rank: their bytes; packed; and back. FORMAT if these are others. */
+size_t tt_rollback_list_size(const struct tt_rollback_list *remembered, int64_t of);
 void tt_rollback_list_pack(const struct tt_rollback_list *remembered, int64_t of, struct tt_byte_writer *parcel);
 TUTTI_CHECKED enum tutti_err tt_rollback_list_unpack(const struct tt_rollback_list *remembered, int64_t of,
                                                      struct tt_byte_reader *in);

@@ -38,6 +38,7 @@ struct tt_conductor {
     struct conductor_rank *ranks;
     int count, ended;
     struct tt_merged_rows *rows;
+    unsigned long rows_before; /* the checkpoint that the run resumes from */
     struct tt_record_file step_log;
     char *step_log_path; /* absolute; NULL: none */
     struct tt_bytes step_log_mark;
@@ -109,8 +110,10 @@ enum tutti_err tt_conductor_new(struct tt_conductor **out, const struct tutti_ru
     return err;
 }
 
-void tt_conductor_resume(struct tt_conductor *conductor, struct tt_bytes result, struct tt_bytes step_log)
+void tt_conductor_resume(struct tt_conductor *conductor, struct tt_bytes result, struct tt_bytes step_log,
+                         unsigned long rows)
 {
+    conductor->rows_before = rows;
     tt_merged_rows_resume(conductor->rows, result);
     conductor->step_log_mark = step_log;
 }
@@ -292,14 +295,6 @@ static enum tutti_err conductor_handle_state(struct tt_conductor *conductor, int
         return tt_fail_memory();
     memcpy(copy, bytes, size);
     conductor->final[component] = (struct tt_bytes){size, copy};
-    return TUTTI_OK;
-}
-
-static enum tutti_err write_states(struct tt_conductor *conductor)
-{
-    for (uint32_t c = 0; conductor->final && c < conductor->states->count; c++)
-        if (conductor->final[c].data)
-            TRY(tt_state_files_write(conductor->states, c, conductor->final[c].data, conductor->final[c].size));
     return TUTTI_OK;
 }
 
@@ -591,7 +586,7 @@ static enum tutti_err conductor_sum_statistics(struct tt_conductor *conductor, u
 
 enum tutti_err tt_conductor_finish(struct tt_conductor *conductor, struct tutti_run_stats *stats)
 {
-    unsigned long rows = tt_merged_rows_count(conductor->rows);
+    unsigned long rows = conductor->rows_before + tt_merged_rows_count(conductor->rows);
 
     /* A rank ahead of the rank whose FMU ended the run has not failed in it. */
     double end = INFINITY;
@@ -609,8 +604,11 @@ enum tutti_err tt_conductor_finish(struct tt_conductor *conductor, struct tutti_
                                 tt_fail_context(tt_record_file_close(&conductor->step_log, TUTTI_OK), "--step-log"));
     if (stats)
         (void)store_conductor_error(conductor, conductor_sum_statistics(conductor, rows, stats));
-    if (!conductor->err && !conductor->own_err)
-        (void)store_conductor_error(conductor, write_states(conductor));
+    const struct tt_bytes *final = conductor->final;
+    for (uint32_t c = 0; final && !conductor->err && !conductor->own_err && c < conductor->states->count; c++)
+        if (final[c].data)
+            (void)store_conductor_error(conductor,
+                                        tt_state_files_write(conductor->states, c, final[c].data, final[c].size));
     bool own = conductor->own_err && (!conductor->err || conductor->err == TUTTI_ERR_STOPPED);
     enum tutti_err err = own ? conductor->own_err : conductor->err;
     const char *message = own ? conductor->own_message : conductor->message;

@@ -23,8 +23,10 @@ struct tt_conductor;
 TUTTI_CHECKED enum tutti_err tt_conductor_new(struct tt_conductor **out, const struct tutti_run_options *options,
                                               const char *result, int ranks);
 /* Files resume at these marks (tt_conductor_mark) of an interrupted run once the ranks have reported their columns; an
- * empty mark: a new file. Borrowed until then. Must be called before the first tt_conductor_receive. */
-void tt_conductor_resume(struct tt_conductor *conductor, struct tt_bytes result, struct tt_bytes step_log);
+ * empty mark: a new file. `rows` is the number of rows before them. Borrowed until then. Must be called before the first
+ * tt_conductor_receive. */
+void tt_conductor_resume(struct tt_conductor *conductor, struct tt_bytes result, struct tt_bytes step_log,
+                         unsigned long rows);
 /* Checkpoints that ranks report are collected there, which is borrowed until the end; before anything is taken. */
 void tt_conductor_collect(struct tt_conductor *conductor, struct tt_collector *collector);
 /* Final states that ranks report are written at the end of a run that goes well. `states` is borrowed until then; before anything is taken.

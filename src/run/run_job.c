@@ -14,6 +14,7 @@
 #include "run/federate/run_federate.h"
 #include "run/live/live_control.h"
 #include "base/options/options.h"
+#include "sim/checkpoint/packed_state.h"
 #include "sim/stats.h"
 
 #define LISTED(name) &tt_launcher_##name,
@@ -111,7 +112,8 @@ static enum tutti_err run_job_prepare_conductor(struct tt_conductor *conductor, 
                                                 struct tt_collector **collector)
 {
     if (job->resume)
-        tt_conductor_resume(conductor, job->resume->result, job->resume->step_log);
+        tt_conductor_resume(conductor, job->resume->result, job->resume->step_log,
+                            tt_packed_state_count_rows(job->resume));
     if (!job->checkpoint && job->options.recover == 0)
         return TUTTI_OK;
     const struct tt_collector_target target = {.path = job->checkpoint,
@@ -230,13 +232,6 @@ static void report_files(const struct tt_job *job)
     }
 }
 
-static enum tutti_err check_key(const struct tutti_run_options *options)
-{
-    return options->key && !options->nodes && !options->join
-               ? tt_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes or --join; leave it out")
-               : TUTTI_OK;
-}
-
 /* In the process that writes results, which others are to watch. */
 static enum tutti_err run_live(const struct tt_launch *launch, struct tt_job *job, struct tt_live **live)
 {
@@ -261,7 +256,10 @@ static enum tutti_err run_job_prepare_and_run(struct tt_launch *launch, struct t
     struct tt_byte_writer identity = {0};
     struct tt_run_federate along = {0};
     if (!err)
-        err = run_job_agree(launch, check_key(&job.options));
+        err = run_job_agree(
+            launch, job.options.key && !job.options.nodes && !job.options.join
+                        ? tt_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes or --join; leave it out")
+                        : TUTTI_OK);
     if (!err)
         err = run_job_agree(launch, tt_run_federate_open(&along, &job));
     if (!err && (job.checkpoint || job.resume || options->recover > 0))

@@ -293,7 +293,7 @@ enum tutti_err tt_component_step(struct tt_rank *rank, const struct tt_step_rule
     if (__builtin_expect(begun, 0))
         return tt_component_finish(rank, rules, member, target, &member->made, outcome);
     tt_rank_publish_unit(rank, member->component);
-    bool timed = unit->counts.do_steps + 1 >= unit->counts.time_next;
+    bool timed = unit->counts.do_steps + 1 >= unit->times.next;
     double begin = timed ? tt_wall_clock_now() : 0;
     TRY(component_set_inputs(rank, member, target));
     member->now.stepped = true;
@@ -309,11 +309,11 @@ enum tutti_err tt_component_step(struct tt_rank *rank, const struct tt_step_rule
     double get = tt_wall_clock_now() - begin;
 
     /* The measured exchange stands for all since the last measured one. */
-    struct tt_unit_counts *counts = &unit->counts;
-    double others = (double)(counts->do_steps - counts->exchanges_timed);
-    counts->set_seconds += others * set;
-    counts->get_seconds += others * get;
-    counts->exchanges_timed = counts->do_steps;
+    struct tt_unit_times *times = &unit->times;
+    double others = (double)(unit->counts.do_steps - times->exchanges_timed);
+    times->set_seconds += others * set;
+    times->get_seconds += others * get;
+    times->exchanges_timed = unit->counts.do_steps;
     return TUTTI_OK;
 }
 

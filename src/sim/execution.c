@@ -10,11 +10,6 @@
 #include "sim/ranks/fabric.h"
 #include "sim/report/record.h"
 
-static double scale_to_all_steps(const struct tt_unit_counts *counts, double seconds)
-{
-    return counts->exchanges_timed > 0 ? seconds * ((double)counts->do_steps / (double)counts->exchanges_timed) : 0;
-}
-
 static bool count_member(const struct tt_member *member, int rank, struct tt_unit_stats *out)
 {
     static const char *const versions[] = {"", "1.0", "2.0", "3.0"};
@@ -50,10 +45,10 @@ static bool count_member(const struct tt_member *member, int rank, struct tt_uni
         .solver_other_failures = made.other_failures,
         .solver_restarts = made.restarts,
         .seconds = tt_unit_seconds(unit),
-        .save_seconds = counts->save_seconds,
-        .restore_seconds = counts->restore_seconds,
-        .set_seconds = scale_to_all_steps(counts, counts->set_seconds),
-        .get_seconds = scale_to_all_steps(counts, counts->get_seconds),
+        .save_seconds = unit->times.save_seconds,
+        .restore_seconds = unit->times.restore_seconds,
+        .set_seconds = tt_unit_scale_seconds(unit, unit->times.set_seconds, unit->times.exchanges_timed),
+        .get_seconds = tt_unit_scale_seconds(unit, unit->times.get_seconds, unit->times.exchanges_timed),
     };
     return out->name && out->fmu && out->fmi && out->interface && (out->solver || !solver);
 }
@@ -74,18 +69,6 @@ static bool count_units(const struct tt_rank *rank, struct tutti_run_stats *stat
     return stats->units || rank->member_count == 0;
 }
 
-static bool copy_choice_reasons(const struct tt_method *chosen, struct tutti_run_stats *stats)
-{
-    char **const reasons[] = {&stats->coupling_reason, &stats->control_reason, &stats->extrapolate_reason,
-                              &stats->events_reason};
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        *reasons[i] = chosen->reasons[i][0] ? tt_text_copy(chosen->reasons[i]) : NULL;
-        if (chosen->reasons[i][0] && !*reasons[i])
-            return false;
-    }
-    return true;
-}
-
 /* The choices that the run was made with, as far as it came to them. */
 static bool copy_choice_names(const struct tt_sim *master, struct tutti_run_stats *stats)
 {
@@ -100,8 +83,51 @@ static bool copy_choice_names(const struct tt_sim *master, struct tutti_run_stat
     stats->correct = chosen && master->chosen.corrects;
     stats->correct_how = stats->correct ? tt_text_copy(master->chosen.solves ? "solve" : "linear") : NULL;
     stats->smooth = chosen && master->chosen.smooths;
+    char **const reasons[] = {&stats->coupling_reason, &stats->control_reason, &stats->extrapolate_reason,
+                              &stats->events_reason};
+    bool copied = true;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && chosen; i++) {
+        *reasons[i] = master->chosen.reasons[i][0] ? tt_text_copy(master->chosen.reasons[i]) : NULL;
+        copied = copied && (*reasons[i] || !master->chosen.reasons[i][0]);
+    }
     return (stats->correct_how || !stats->correct) && stats->coupling && stats->control && stats->events &&
-           stats->fabric && (!chosen || copy_choice_reasons(&master->chosen, stats));
+           stats->fabric && copied;
+}
+
+enum { LIVE_COUNTS = 4 };
+
+/* Where a statistic is counted during the run. */
+struct live_count {
+    unsigned long *statistic, *live;
+};
+
+/* NULL: it is not counted, and 0. */
+static void list_live_counts(struct tt_sim *master, struct live_count counts[LIVE_COUNTS])
+{
+    struct tt_rank *rank = master->rank;
+    struct tutti_run_stats *stats = rank->stats;
+    bool exchanges = rank->fabric && rank->member_count > 1;
+    counts[0] = (struct live_count){&stats->rows, master->observer ? &master->observer->rows : NULL};
+    counts[1] = (struct live_count){&stats->not_converged, &master->not_converged};
+    counts[2] = (struct live_count){&stats->forced, &master->forced};
+    counts[3] = (struct live_count){&stats->exchanges, exchanges ? &rank->fabric->exchanges : NULL};
+}
+
+void tt_execution_gather_counts(struct tt_sim *master)
+{
+    struct live_count counts[LIVE_COUNTS];
+    list_live_counts(master, counts);
+    for (int i = 0; i < LIVE_COUNTS; i++)
+        *counts[i].statistic = counts[i].live ? *counts[i].live : 0;
+}
+
+void tt_execution_scatter_counts(struct tt_sim *master)
+{
+    struct live_count counts[LIVE_COUNTS];
+    list_live_counts(master, counts);
+    for (int i = 0; i < LIVE_COUNTS; i++)
+        if (counts[i].live)
+            *counts[i].live = *counts[i].statistic;
 }
 
 void tt_execution_count(struct tt_sim *master)
@@ -109,18 +135,15 @@ void tt_execution_count(struct tt_sim *master)
     const struct tt_rank *rank = master->rank;
     struct tutti_run_stats *stats = rank->stats;
     tt_fast_flush_counts(&master->lane);
+    tt_execution_gather_counts(master);
     stats->start = rank->times.start;
     stats->stop = rank->t;
     /* Counts that are equal on all ranks are reported by the first one; the sum over ranks is that of the run. */
     bool first = !rank->fabric || rank->fabric->rank == 0;
     stats->rejected = rank->own_rejected + (first ? stats->rejected : 0);
     stats->events_located = rank->own_events + (first ? stats->events_located : 0);
-    stats->rows = master->observer ? master->observer->rows : 0;
     stats->terminated_by_fmu = rank->ended != NULL;
-    stats->not_converged = master->not_converged;
-    stats->forced = master->forced;
     stats->ranks = rank->fabric ? rank->fabric->ranks : 1;
-    stats->exchanges = rank->fabric && rank->member_count > 1 ? rank->fabric->exchanges : 0;
     bool counted = count_units(rank, stats);
     if (!copy_choice_names(master, stats) || !counted)
         tt_stats_fini(stats);
@@ -140,17 +163,6 @@ static enum tutti_err send_final_state(struct tt_rank *rank, uint32_t component,
     return err;
 }
 
-static enum tutti_err export_final_state(struct tt_rank *rank, const struct tt_member *member)
-{
-    unsigned char *bytes;
-    size_t size;
-    tt_rank_publish_unit(rank, member->component);
-    TRY(tt_fail_context(member->unit->kind->export_state(member->unit, &bytes, &size), "--final-state"));
-    enum tutti_err err = send_final_state(rank, member->component, bytes, size);
-    free(bytes);
-    return err;
-}
-
 enum tutti_err tt_execution_report_final_states(struct tt_rank *rank)
 {
     if (rank->job->options.final_state_count == 0)
@@ -161,8 +173,18 @@ enum tutti_err tt_execution_report_final_states(struct tt_rank *rank)
                "--final-state: the run has ended at t = %s, before its stop time: no state is written", TIME(rank->t));
         return TUTTI_OK;
     }
-    for (uint32_t m = 0; m < rank->own_count; m++)
-        if (tt_state_files_final(&rank->job->states, rank->own[m]->component))
-            TRY(export_final_state(rank, rank->own[m]));
-    return TUTTI_OK;
+    enum tutti_err err = TUTTI_OK;
+    for (uint32_t m = 0; m < rank->own_count && !err; m++) {
+        struct tt_unit *unit = rank->own[m]->unit;
+        uint32_t component = rank->own[m]->component;
+        unsigned char *bytes;
+        size_t size;
+        if (!tt_state_files_final(&rank->job->states, component))
+            continue;
+        tt_rank_publish_unit(rank, component);
+        TRY(tt_fail_context(unit->kind->export_state(unit, &bytes, &size), "--final-state"));
+        err = send_final_state(rank, component, bytes, size);
+        free(bytes);
+    }
+    return err;
 }

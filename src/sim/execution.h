@@ -44,6 +44,9 @@ void tt_execution_enable_rows(struct tt_execution *execution, bool wanted);
 /* Completes the rank's statistics when the run is over, however far it came. `units` is per component up to the last that this
  * rank had; those of other ranks have no name. Without memory for it: no texts, no unit. */
 void tt_execution_count(struct tt_sim *master);
+/* Counts that are made elsewhere during the run: into the rank's statistics, and from there back. */
+void tt_execution_gather_counts(struct tt_sim *master);
+void tt_execution_scatter_counts(struct tt_sim *master);
 
 /* The states that units have at the end of a run (sim/job/state_files.h): to the conductor, which writes them once all ranks
  * have come to their end, or, on one rank, to their files. */

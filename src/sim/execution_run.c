@@ -46,17 +46,6 @@ static enum tutti_err open_record(struct tt_execution *execution)
     return err;
 }
 
-/* Where the choices take units back, these are tried first. `auto` chooses again where it relied on a unit that cannot go back; a
- * choice of the user's is refused. */
-static enum tutti_err execution_test_rollback(struct tt_sim *master)
-{
-    bool forgets;
-    if (master->rank->ended || !tt_choose_relies_on_rollback(master))
-        return TUTTI_OK;
-    TRY(tt_init_test_units(master->rank, &forgets));
-    return forgets ? tt_choose_method(master) : TUTTI_OK;
-}
-
 /* From a job to units at a consistent start, with a master chosen for them. */
 static enum tutti_err execution_initialize(struct tt_execution *execution)
 {
@@ -74,7 +63,14 @@ static enum tutti_err execution_initialize(struct tt_execution *execution)
     TRY(tt_choose_method(master));
     TRY(tt_init_exit(rank));
     TRY(tt_choose_reconsider_coupling(master));
-    TRY(execution_test_rollback(master));
+
+    /* Where the choices take units back, these are tried first. `auto` chooses again where it relied on a unit that cannot go
+     * back; a choice of the user's is refused. */
+    bool forgets = false;
+    if (!rank->ended && tt_choose_relies_on_rollback(master))
+        TRY(tt_init_test_units(rank, &forgets));
+    if (forgets)
+        TRY(tt_choose_method(master));
     tt_compatibility_log_method(master);
     return tt_sim_connect(master);
 }
@@ -220,15 +216,6 @@ void tt_execution_log_end(const struct tt_execution *execution, enum tutti_err e
                TIME(rank->ended->now.t));
 }
 
-static void notify_program_finished(const struct tt_rank *rank, const struct tt_failure *failure)
-{
-    const struct tutti_run_options *options = &rank->job->options;
-    if (!options->finished || !rank->stats || rank->reports)
-        return;
-    (void)tt_fail_restore(failure);
-    options->finished(options->finished_context, failure->err, rank->stats);
-}
-
 /* A failure of the run takes precedence over one of closing the file. */
 enum tutti_err tt_execution_close(struct tt_execution *execution, enum tutti_err err)
 {
@@ -245,7 +232,14 @@ enum tutti_err tt_execution_close(struct tt_execution *execution, enum tutti_err
     enum tutti_err logged = tt_sim_close(&execution->master);
     if (!failure.err)
         tt_fail_save(&failure, logged);
-    notify_program_finished(&execution->rank, &failure);
+
+    /* A program that wants to know hears of it before code of an FMU runs for the last time. */
+    const struct tt_rank *rank = &execution->rank;
+    const struct tutti_run_options *options = &rank->job->options;
+    if (options->finished && rank->stats && !rank->reports) {
+        (void)tt_fail_restore(&failure);
+        options->finished(options->finished_context, failure.err, rank->stats);
+    }
     tt_rank_close(&execution->rank);
     return tt_fail_restore(&failure);
 }

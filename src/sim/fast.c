@@ -53,8 +53,8 @@ void tt_fast_flush_counts(struct tt_fast_path *lane)
 /* The next do-step that is measured goes another way (component.h). */
 static void plan_timing(struct tt_fast_path *lane, uint32_t i)
 {
-    const struct tt_unit_counts *counts = &lane->members[i]->unit->counts;
-    unsigned long left = counts->time_next > counts->do_steps ? counts->time_next - counts->do_steps : 1;
+    const struct tt_unit *unit = lane->members[i]->unit;
+    unsigned long left = unit->times.next > unit->counts.do_steps ? unit->times.next - unit->counts.do_steps : 1;
     lane->given[i] = lane->triples[i].quiet = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 

@@ -65,69 +65,6 @@ enum tutti_err tt_pending_set_apply_all(struct tt_pending_sets *pending_sets, st
     return TUTTI_OK;
 }
 
-/* ---- ways back ---- */
-
-struct tt_pending_sets_saved {
-    struct tt_pending_sets_saved *next;
-    struct tt_pending_set *pending_set;
-    bool pending;
-    struct tt_signals signals; /* laid out as the pending_set's */
-};
-
-static enum tutti_err pending_set_copy(struct tt_signals *to, const struct tt_signals *from)
-{
-    struct tt_block *a = &to->blocks[0];
-    const struct tt_block *b = &from->blocks[0];
-    if (a->owned)
-        return tt_signals_owned_copy(a->owned, a->type, b->values, a->values, a->value_count);
-    memcpy(a->values, b->values, a->value_count * tt_type_size(a->type));
-    return TUTTI_OK;
-}
-
-static enum tutti_err pending_set_save(struct tt_pending_set *pending_set, struct tt_rank *rank,
-                                       struct tt_pending_sets_saved **all)
-{
-    struct tt_pending_sets_saved *kept = *all;
-    while (kept && kept->pending_set != pending_set)
-        kept = kept->next;
-    if (!kept) {
-        kept = calloc(1, sizeof *kept);
-        if (!kept)
-            return tt_fail_memory();
-        kept->pending_set = pending_set;
-        kept->next = *all;
-        *all = kept;
-        TRY(tt_unit_signals(rank->members[pending_set->component].unit, &pending_set->variable, 1, &kept->signals));
-    }
-    kept->pending = true;
-    return pending_set_copy(&kept->signals, &pending_set->signals);
-}
-
-enum tutti_err tt_pending_set_save_all(struct tt_rank *rank, struct tt_pending_sets_saved **all)
-{
-    for (struct tt_pending_sets_saved *kept = *all; kept; kept = kept->next)
-        kept->pending = false;
-    for (struct tt_pending_set *pending_set = rank->pending_sets->first; pending_set; pending_set = pending_set->next)
-        if (pending_set->pending)
-            TRY(pending_set_save(pending_set, rank, all));
-    return TUTTI_OK;
-}
-
-enum tutti_err tt_pending_set_restore_all(struct tt_rank *rank, const struct tt_pending_sets_saved *all)
-{
-    for (struct tt_pending_set *pending_set = rank->pending_sets->first; pending_set; pending_set = pending_set->next) {
-        pending_set->pending = false;
-        rank->members[pending_set->component].now.has_pending = false;
-    }
-    for (const struct tt_pending_sets_saved *kept = all; kept; kept = kept->next) {
-        if (!kept->pending)
-            continue;
-        TRY(pending_set_copy(&kept->pending_set->signals, &kept->signals));
-        tt_pending_set_submit(kept->pending_set, rank);
-    }
-    return TUTTI_OK;
-}
-
 void tt_pending_set_pack_all(const struct tt_pending_sets *pending_sets, struct tt_byte_writer *parcel)
 {
     uint32_t count = 0;
@@ -163,15 +100,6 @@ enum tutti_err tt_pending_set_unpack_all(struct tt_rank *rank, struct tt_byte_re
         tt_pending_set_submit(pending_set, rank);
     }
     return in->bad ? tt_fail(TUTTI_ERR_FORMAT, "values that a program has set are not as they should be") : TUTTI_OK;
-}
-
-void tt_pending_set_saved_free(struct tt_pending_sets_saved *kept)
-{
-    for (struct tt_pending_sets_saved *next; kept; kept = next) {
-        next = kept->next;
-        tt_signals_fini(&kept->signals);
-        free(kept);
-    }
 }
 
 void tt_pending_set_fini_all(struct tt_pending_sets *pending_sets)

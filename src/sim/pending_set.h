@@ -34,14 +34,9 @@ void tt_pending_set_submit(struct tt_pending_set *pending_set, struct tt_rank *r
 bool tt_pending_set_any_event(const struct tt_pending_sets *pending_sets, const struct tt_member *member);
 /* The unit may take them now. */
 TUTTI_CHECKED enum tutti_err tt_pending_set_apply_all(struct tt_pending_sets *pending_sets, struct tt_member *member);
-/* Saves pending values in *kept, which is created if it is NULL, otherwise reused. Restoring replaces all of them. */
-struct tt_pending_sets_saved;
-TUTTI_CHECKED enum tutti_err tt_pending_set_save_all(struct tt_rank *rank, struct tt_pending_sets_saved **kept);
-TUTTI_CHECKED enum tutti_err tt_pending_set_restore_all(struct tt_rank *rank, const struct tt_pending_sets_saved *kept);
-/* The same for another process; and back. NULL: no program sets any. FORMAT. */
+/* Packs the pending values; and back, in place of all that are pending. NULL: no program sets any. FORMAT. */
 void tt_pending_set_pack_all(const struct tt_pending_sets *pending_sets, struct tt_byte_writer *parcel);
 TUTTI_CHECKED enum tutti_err tt_pending_set_unpack_all(struct tt_rank *rank, struct tt_byte_reader *in);
-void tt_pending_set_saved_free(struct tt_pending_sets_saved *kept); /* NULL is fine, here and above: nothing was kept */
 void tt_pending_set_fini_all(struct tt_pending_sets *pending_sets);
 
 #endif

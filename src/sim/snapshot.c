@@ -44,7 +44,7 @@ enum tutti_err tt_snapshot_take(struct tt_snapshot *snapshot, struct tt_rank *ra
         uint32_t m = member->component;
         double before = tt_wall_clock_now();
         TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
-        member->unit->counts.save_seconds += tt_wall_clock_now() - before;
+        member->unit->times.save_seconds += tt_wall_clock_now() - before;
         member->unit->counts.points++;
         if (snapshot->inputs && member->inputs)
             snapshot->inputs[m] = member->inputs->now;
@@ -71,7 +71,7 @@ static enum tutti_err restore_unit(const struct tt_snapshot *snapshot, struct tt
     uint32_t m = member->component;
     double before = tt_wall_clock_now();
     TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
-    member->unit->counts.restore_seconds += tt_wall_clock_now() - before;
+    member->unit->times.restore_seconds += tt_wall_clock_now() - before;
     if (member->inputs)
         member->inputs->now = snapshot->inputs[m];
     member->wires->held_changed = snapshot->held_changed[m];

@@ -5,14 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 const struct tt_stat tt_stats_of_run[] = {
-#define RUN_STAT(kind_, field, name_, ranks_, help_)                                                                   \
+#define RUN_STAT(kind_, field, name_, ranks_, kept_, help_)                                                            \
     {.name = name_,                                                                                                    \
      .help = help_,                                                                                                    \
      .kind = TUTTI_STATISTIC_##kind_,                                                                                  \
      .ranks = TUTTI_STAT_##ranks_,                                                                                     \
+     .kept = TUTTI_STAT_##kept_,                                                                                       \
      .offset = offsetof(struct tutti_run_stats, field)},
-#define UNIT_STAT(kind_, field, name_, help_)
+#define UNIT_STAT(kind_, field, name_, kept_, help_)
 #include "sim/stats.def"
 #undef RUN_STAT
 #undef UNIT_STAT
@@ -20,9 +23,13 @@ const struct tt_stat tt_stats_of_run[] = {
 };
 
 const struct tt_stat tt_stats_of_unit[] = {
-#define RUN_STAT(kind_, field, name_, ranks_, help_)
-#define UNIT_STAT(kind_, field, name_, help_)                                                                          \
-    {.name = name_, .help = help_, .kind = TUTTI_STATISTIC_##kind_, .offset = offsetof(struct tt_unit_stats, field)},
+#define RUN_STAT(kind_, field, name_, ranks_, kept_, help_)
+#define UNIT_STAT(kind_, field, name_, kept_, help_)                                                                   \
+    {.name = name_,                                                                                                    \
+     .help = help_,                                                                                                    \
+     .kind = TUTTI_STATISTIC_##kind_,                                                                                  \
+     .kept = TUTTI_STAT_##kept_,                                                                                       \
+     .offset = offsetof(struct tt_unit_stats, field)},
 #include "sim/stats.def"
 #undef RUN_STAT
 #undef UNIT_STAT
@@ -63,34 +70,93 @@ void tt_stats_start_sum(struct tutti_run_stats *sum)
             *(unsigned long *)(void *)((char *)sum + stat->offset) = 0;
 }
 
-static void combine_numbers(double *sum, double of_rank, enum tt_stat_reduction how)
+static void stats_combine_one(struct tutti_run_stats *all, const struct tutti_run_stats *of_rank,
+                              const struct tt_stat *stat)
 {
-    *sum = how == TUTTI_STAT_LEAST ? fmin(*sum, of_rank) : fmax(*sum, of_rank);
-}
-
-static void combine_counts(unsigned long *sum, unsigned long of_rank, enum tt_stat_reduction how)
-{
-    bool takes = how == TUTTI_STAT_LEAST ? of_rank < *sum : of_rank > *sum;
-    if (how == TUTTI_STAT_SUM)
-        *sum += of_rank;
-    else if (takes)
-        *sum = of_rank;
+    void *into = (char *)all + stat->offset;
+    const void *from = (const char *)of_rank + stat->offset;
+    if (stat->ranks == TUTTI_STAT_SAME)
+        return;
+    if (stat->kind == TUTTI_STATISTIC_NUMBER) {
+        double *sum = into, one = *(const double *)from;
+        *sum = stat->ranks == TUTTI_STAT_LEAST ? fmin(*sum, one) : fmax(*sum, one);
+    } else if (stat->kind == TUTTI_STATISTIC_COUNT) {
+        unsigned long *sum = into, one = *(const unsigned long *)from;
+        bool takes = stat->ranks == TUTTI_STAT_LEAST ? one < *sum : one > *sum;
+        *sum = stat->ranks == TUTTI_STAT_SUM ? *sum + one : takes ? one : *sum;
+    } else if (stat->kind == TUTTI_STATISTIC_FLAG)
+        *(bool *)into = *(bool *)into || *(const bool *)from;
 }
 
 void tt_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank)
 {
-    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++) {
-        void *into = (char *)sum + stat->offset;
-        const void *from = (const char *)of_rank + stat->offset;
-        if (stat->ranks == TUTTI_STAT_SAME)
-            continue;
-        if (stat->kind == TUTTI_STATISTIC_NUMBER)
-            combine_numbers(into, *(const double *)from, stat->ranks);
-        else if (stat->kind == TUTTI_STATISTIC_COUNT)
-            combine_counts(into, *(const unsigned long *)from, stat->ranks);
-        else if (stat->kind == TUTTI_STATISTIC_FLAG)
-            *(bool *)into = *(bool *)into || *(const bool *)from;
+    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++)
+        stats_combine_one(sum, of_rank, stat);
+}
+
+/* ---- as bytes ---- */
+
+void tt_stats_pack(const void *stats, const struct tt_stat *stat, struct tt_byte_writer *parcel)
+{
+    const void *value = (const char *)stats + stat->offset;
+    switch (stat->kind) {
+    case TUTTI_STATISTIC_NUMBER: tt_bytes_put_double(parcel, *(const double *)value); break;
+    case TUTTI_STATISTIC_COUNT: tt_bytes_put_u64(parcel, *(const unsigned long *)value); break;
+    case TUTTI_STATISTIC_INTEGER: tt_bytes_put_u32(parcel, (uint32_t) * (const int *)value); break;
+    case TUTTI_STATISTIC_FLAG: tt_bytes_put_u8(parcel, *(const bool *)value); break;
+    case TUTTI_STATISTIC_TEXT: tt_bytes_put_text(parcel, *(const char *const *)value); break;
     }
+}
+
+void tt_stats_unpack(void *stats, const struct tt_stat *stat, struct tt_byte_reader *in, bool *failed)
+{
+    void *value = (char *)stats + stat->offset;
+    switch (stat->kind) {
+    case TUTTI_STATISTIC_NUMBER: *(double *)value = tt_bytes_get_double(in); break;
+    case TUTTI_STATISTIC_COUNT: *(unsigned long *)value = (unsigned long)tt_bytes_get_u64(in); break;
+    case TUTTI_STATISTIC_INTEGER: *(int *)value = (int)tt_bytes_get_u32(in); break;
+    case TUTTI_STATISTIC_FLAG: *(bool *)value = tt_bytes_get_u8(in) != 0; break;
+    case TUTTI_STATISTIC_TEXT: {
+        const char *text = tt_bytes_get_text(in);
+        free(*(char **)value);
+        *(char **)value = text ? tt_text_copy(text) : NULL;
+        *failed = *failed || (text && !*(char **)value);
+        break;
+    }
+    }
+}
+
+/* ---- checkpoints ---- */
+
+void tt_stats_pack_kept(const struct tutti_run_stats *stats, enum tt_stat_kept kept, struct tt_byte_writer *parcel)
+{
+    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++)
+        if (stat->kept == kept)
+            tt_stats_pack(stats, stat, parcel);
+}
+
+enum tutti_err tt_stats_unpack_kept(struct tutti_run_stats *stats, enum tt_stat_kept kept, struct tt_byte_reader *in)
+{
+    bool failed = false;
+    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++) {
+        if (stat->kept != kept)
+            continue;
+        if (kept == TUTTI_STAT_OWN) {
+            struct tutti_run_stats of_rank;
+            tt_stats_unpack(&of_rank, stat, in, &failed);
+            stats_combine_one(stats, &of_rank, stat);
+        } else {
+            tt_stats_unpack(stats, stat, in, &failed);
+        }
+    }
+    return failed ? tt_fail_memory() : TUTTI_OK;
+}
+
+void tt_stats_reset_own(struct tutti_run_stats *stats)
+{
+    for (const struct tt_stat *stat = tt_stats_of_run; stat->name; stat++)
+        if (stat->kept == TUTTI_STAT_OWN)
+            *(unsigned long *)(void *)((char *)stats + stat->offset) = 0;
 }
 
 /* ---- for programs ---- */

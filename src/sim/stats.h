@@ -5,6 +5,7 @@
 
 #include <tutti/stats.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
 
 #define TUTTI_STAT_NUMBER(field) double field;
@@ -14,16 +15,16 @@
 #define TUTTI_STAT_TEXT(field) char *field;
 
 struct tt_unit_stats {
-#define RUN_STAT(kind, field, name, ranks, help)
-#define UNIT_STAT(kind, field, name, help) TUTTI_STAT_##kind(field)
+#define RUN_STAT(kind, field, name, ranks, kept, help)
+#define UNIT_STAT(kind, field, name, kept, help) TUTTI_STAT_##kind(field)
 #include "sim/stats.def"
 #undef RUN_STAT
 #undef UNIT_STAT
 };
 
 struct tutti_run_stats {
-#define RUN_STAT(kind, field, name, ranks, help) TUTTI_STAT_##kind(field)
-#define UNIT_STAT(kind, field, name, help)
+#define RUN_STAT(kind, field, name, ranks, kept, help) TUTTI_STAT_##kind(field)
+#define UNIT_STAT(kind, field, name, kept, help)
 #include "sim/stats.def"
 #undef RUN_STAT
 #undef UNIT_STAT
@@ -34,11 +35,15 @@ struct tutti_run_stats {
 /* How the numbers of several ranks are combined. */
 enum tt_stat_reduction { TUTTI_STAT_SAME, TUTTI_STAT_LEAST, TUTTI_STAT_MOST, TUTTI_STAT_SUM, TUTTI_STAT_ANY };
 
+/* What a checkpoint does with a statistic (stats.def). */
+enum tt_stat_kept { TUTTI_STAT_NO, TUTTI_STAT_AGAIN, TUTTI_STAT_SHARED, TUTTI_STAT_OWN };
+
 struct tt_stat {
     const char *name, *help;
     enum tutti_statistic_kind kind;
     enum tt_stat_reduction ranks; /* of those of a run */
-    size_t offset;                /* in its struct */
+    enum tt_stat_kept kept;
+    size_t offset; /* in its struct */
 };
 
 /* Ended by a NULL name. */
@@ -53,5 +58,17 @@ void tt_stats_detach_texts(struct tutti_run_stats *stats);
 /* Initialises a sum: counts of individual ranks are 0; then each rank is combined with it. Texts are left unchanged. */
 void tt_stats_start_sum(struct tutti_run_stats *sum);
 void tt_stats_combine(struct tutti_run_stats *sum, const struct tutti_run_stats *of_rank);
+
+/* As bytes: one statistic, in the struct that its table is of; and back, with a copy of a text in place of the one before.
+ * *failed becomes true if there is no memory for it. */
+void tt_stats_pack(const void *stats, const struct tt_stat *stat, struct tt_byte_writer *parcel);
+void tt_stats_unpack(void *stats, const struct tt_stat *stat, struct tt_byte_reader *in, bool *failed);
+
+/* What a checkpoint keeps of a run: the statistics that are the same on all ranks, or those that a rank counts for itself. */
+void tt_stats_pack_kept(const struct tutti_run_stats *stats, enum tt_stat_kept kept, struct tt_byte_writer *parcel);
+/* SHARED: in place of what is there. OWN: combined with what is there, which tt_stats_reset_own has made 0. */
+TUTTI_CHECKED enum tutti_err tt_stats_unpack_kept(struct tutti_run_stats *stats, enum tt_stat_kept kept,
+                                                  struct tt_byte_reader *in);
+void tt_stats_reset_own(struct tutti_run_stats *stats);
 
 #endif

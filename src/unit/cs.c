@@ -309,7 +309,7 @@ static enum tutti_err cs_check_stop_time(struct cs *cs, double t, const struct t
 {
     TRY(tt_stop_time_check_step(cs->stop_time, t, out));
     if (tt_stop_time_is_open(cs->stop_time))
-        cs->unit.counts.time_next = cs->unit.counts.do_steps + 1;
+        cs->unit.times.next = cs->unit.counts.do_steps + 1;
     else
         cs->noting = cs->noting && cs_takes_slopes(cs) && !cs->slopes_tested;
     return TUTTI_OK;
@@ -318,7 +318,7 @@ static enum tutti_err cs_check_stop_time(struct cs *cs, double t, const struct t
 static enum tutti_err cs_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     struct cs *cs = (struct cs *)unit;
-    if (__builtin_expect(++unit->counts.do_steps < unit->counts.time_next, 1))
+    if (__builtin_expect(++unit->counts.do_steps < unit->times.next, 1))
         return cs_do_step(cs, t, h, out);
     /* One measurement stands for many steps: it is made without what reading the clock takes. */
     double idle = cs->options.timing ? 0 : tt_wall_clock_now(), before = tt_wall_clock_now();

@@ -394,7 +394,7 @@ static enum tutti_err me_step(struct tt_unit *unit, double t, double h, struct t
     struct me *me = (struct me *)unit;
     struct tt_me_model *model = &me->model;
     struct tt_me_solution *solution = &me->solution;
-    bool timed = ++unit->counts.do_steps >= unit->counts.time_next;
+    bool timed = ++unit->counts.do_steps >= unit->times.next;
     double before = timed ? tt_wall_clock_now() : 0, end = t + h;
     if (t != solution->t && !tt_time_same(t, solution->t, model->setup.stop - model->setup.start))
         return tt_fail(TUTTI_ERR_STATE, "%s: a step from t = %s, but the unit is at %s", unit->name, NUMBER(t),

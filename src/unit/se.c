@@ -173,16 +173,16 @@ static __attribute__((noinline)) enum tutti_err se_compute_measured(struct se *s
                                                                     struct tt_fmi_call_modes_watch *watch, double t)
 {
     static const double seconds_per_measurement = 20e-6; /* as for do-steps (unit.c) */
-    struct tt_unit_counts *counts = &se->unit.counts;
+    struct tt_unit_times *times = &se->unit.times;
     double before = tt_wall_clock_now();
     TRY(tt_instance_clocks_compute(partition, watch, t));
     double seconds = tt_wall_clock_now() - before;
-    counts->seconds += fmax(seconds, 0) * (double)(se->activations - se->measured);
-    counts->timed = counts->do_steps;
+    times->seconds += fmax(seconds, 0) * (double)(se->activations - se->measured);
+    times->timed = se->unit.counts.do_steps;
     se->measured = se->activations;
     double gap = se->options.timing ? 1 : fmin(seconds_per_measurement / fmax(seconds, 1e-9), 1000);
     se->measure_at = se->activations + (gap > 1 ? (unsigned long)gap : 1);
-    counts->time_next = counts->do_steps + (se->measure_at - se->activations);
+    times->next = se->unit.counts.do_steps + (se->measure_at - se->activations);
     return TUTTI_OK;
 }
 
@@ -200,7 +200,7 @@ static void se_record_activation(struct tt_unit *unit, const struct tt_model_par
 {
     struct se *se = (struct se *)unit;
     unit->counts.gets += partition->reading_count;
-    unit->counts.seconds += seconds;
+    unit->times.seconds += seconds;
     se->measured = ++se->activations;
     se->measure_at = se->activations + 1;
 }

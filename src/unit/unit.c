@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -461,23 +462,37 @@ enum { MOST_STEPS_BETWEEN = 1000 };
 
 void tt_unit_record_time(struct tt_unit *unit, bool all, double seconds)
 {
-    struct tt_unit_counts *counts = &unit->counts;
+    struct tt_unit_times *times = &unit->times;
+    const struct tt_unit_counts *counts = &unit->counts;
     seconds = fmax(seconds, 0);
     /* The measured step stands for those since the last one, but a hiccup of the machine only for itself. */
-    double others = (double)(counts->do_steps - counts->timed - 1);
-    double usual = counts->timed > 0 ? counts->seconds / (double)counts->timed : seconds;
-    counts->seconds += seconds + others * fmin(seconds, 4 * usual);
-    counts->timed = counts->do_steps;
+    double others = (double)(counts->do_steps - times->timed - 1);
+    double usual = times->timed > times->from ? times->seconds / (double)(times->timed - times->from) : seconds;
+    times->seconds += seconds + others * fmin(seconds, 4 * usual);
+    times->timed = counts->do_steps;
     /* Uses the mean instead of this step: gaps that follow single steps would favour steps after quick ones. */
-    double mean = counts->seconds / (double)counts->timed;
+    double mean = times->seconds / (double)(times->timed - times->from);
     double gap = all ? 1 : fmin(seconds_per_measurement / fmax(mean, 1e-9), MOST_STEPS_BETWEEN);
-    counts->time_next = counts->do_steps + (gap > 1 ? (unsigned long)gap | 1 : 1); /* odd: steps may come in pairs */
+    times->next = counts->do_steps + (gap > 1 ? (unsigned long)gap | 1 : 1); /* odd: steps may come in pairs */
 }
 
 double tt_unit_seconds(const struct tt_unit *unit)
 {
-    const struct tt_unit_counts *counts = &unit->counts;
-    return counts->timed > 0 ? counts->seconds * ((double)counts->do_steps / (double)counts->timed) : 0;
+    return tt_unit_scale_seconds(unit, unit->times.seconds, unit->times.timed);
+}
+
+double tt_unit_scale_seconds(const struct tt_unit *unit, double seconds, unsigned long timed)
+{
+    unsigned long from = unit->times.from;
+    return timed > from ? seconds * ((double)(unit->counts.do_steps - from) / (double)(timed - from)) : 0;
+}
+
+void tt_unit_restart_times(struct tt_unit *unit)
+{
+    unsigned long done = unit->counts.do_steps;
+    bool measures = unit->times.next < ULONG_MAX;
+    unit->times = (struct tt_unit_times){
+        .from = done, .timed = done, .exchanges_timed = done, .next = measures ? done + 1 : ULONG_MAX};
 }
 
 void tt_unit_report(const struct tt_unit *unit, const struct tt_instance *instance, const struct tutti_log *log)

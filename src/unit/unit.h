@@ -118,11 +118,17 @@ struct tt_unit_counts {
     unsigned long rejected, auxiliary, attributed; /* do-steps rejected, and auxiliary; classified so far */
     struct tt_solver_counts solver;                /* Model Exchange */
     struct tt_solver_counts beside; /* of a second instance, which makes steps for this one (sim/control/twin.h) */
-    double seconds;                 /* in the first `timed` do-steps; see tt_unit_record_time */
-    unsigned long timed, time_next; /* do-steps that `seconds` speaks for; the next one to be measured */
+};
+
+/* How long calls of a unit took, in this process: a checkpoint contains the counts, and none of these. */
+struct tt_unit_times {
+    unsigned long from;  /* do-steps of processes before this one, which none of these times contains */
+    double seconds;      /* in the do-steps after `from`, up to `timed`; see tt_unit_record_time */
+    unsigned long timed; /* do-steps that `seconds` speaks for, with those of `from` */
+    unsigned long next;  /* the next do-step to be measured */
     /* By the caller that steps the unit. */
     double save_seconds, restore_seconds; /* all of it */
-    double set_seconds, get_seconds;      /* around the first `exchanges_timed` do-steps, from some of them */
+    double set_seconds, get_seconds;      /* around the do-steps up to `exchanges_timed`, from some of them */
     unsigned long exchanges_timed;
 };
 
@@ -313,6 +319,7 @@ struct tt_unit {
     struct tt_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: none */
     struct tt_unit_ticking ticking;
     struct tt_unit_counts counts;
+    struct tt_unit_times times;
     struct tt_replay *replay; /* it is restored by repeating its calls (replay.h); NULL: it is not */
 };
 
@@ -388,11 +395,15 @@ TUTTI_CHECKED enum tutti_err tt_unit_test_directional(struct tt_unit *unit, stru
                                                       const struct tutti_log *log, const uint32_t *unknowns,
                                                       size_t unknown_count, const uint32_t *knowns, size_t known_count,
                                                       const double *seed, const double *sensitivity);
-/* For kinds: records the time of the last counted do-step. Sets counts.time_next to the next step to measure: with
+/* For kinds: records the time of the last counted do-step. Sets times.next to the next step to measure: with
  * `all` the next one, otherwise so rarely that the cost is negligible. */
 void tt_unit_record_time(struct tt_unit *unit, bool all, double seconds);
 /* Returns the seconds in all do-steps: measured if all were, otherwise estimated. */
 double tt_unit_seconds(const struct tt_unit *unit);
+/* Returns the seconds in all do-steps of this process, given those in the do-steps up to number `timed`; 0 without any. */
+double tt_unit_scale_seconds(const struct tt_unit *unit, double seconds, unsigned long timed);
+/* The counts are those of an earlier process now: times are measured from here on. */
+void tt_unit_restart_times(struct tt_unit *unit);
 /* For kinds, at the end: reports suppressed messages of the FMU. */
 void tt_unit_report(const struct tt_unit *unit, const struct tt_instance *instance, const struct tutti_log *log);
 

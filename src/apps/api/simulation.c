@@ -334,15 +334,8 @@ struct tt_simulation_point {
     struct tt_snapshot snapshot;
     size_t rows;      /* recorded until then */
     char *remembered; /* by the master and its loop */
-    struct tt_pending_sets_saved *pending_sets;
+    struct tt_byte_writer pending_sets;
 };
-
-/* Programs keep handles of points that are gone: the address of one would soon be that of another point. */
-static struct tutti_point *next_handle(void)
-{
-    static _Atomic uintptr_t last;
-    return (struct tutti_point *)(atomic_fetch_add(&last, 1) + 1); /* NOLINT(performance-no-int-to-ptr) */
-}
 
 static struct tt_simulation_point *point_find(const struct tt_simulation_points *points,
                                               const struct tutti_point *handle)
@@ -358,10 +351,11 @@ static enum tutti_err point_save(struct tt_simulation_point *point, struct tt_ex
     const struct tutti_recording *recording = tt_recording_find(&execution->rank.job->options);
     const struct tt_rollback_list *remembered = &execution->master.remembered;
     TRY(tt_snapshot_take(&point->snapshot, &execution->rank));
-    TRY(tt_pending_set_save_all(&execution->rank, &point->pending_sets));
+    tt_bytes_reset(&point->pending_sets);
+    tt_pending_set_pack_all(execution->rank.pending_sets, &point->pending_sets);
     if (!point->remembered)
         point->remembered = malloc(remembered->size + 1);
-    if (!point->remembered)
+    if (!point->remembered || point->pending_sets.failed)
         return tt_fail_memory();
     tt_rollback_list_save(remembered, point->remembered);
     point->rows = recording ? tutti_recording_rows(recording) : 0;
@@ -387,7 +381,7 @@ static void point_release(struct tt_simulation_points *points, struct tt_simulat
     *at = point->next;
     tt_snapshot_fini(&point->snapshot, &execution->rank);
     free(point->remembered);
-    tt_pending_set_saved_free(point->pending_sets);
+    tt_bytes_fini(&point->pending_sets);
     free(point);
     report_earliest_point(points, &execution->rank);
 }
@@ -398,9 +392,11 @@ enum tutti_err tt_simulation_save_point(struct tt_simulation_points *points, str
     struct tt_simulation_point *kept = *point ? point_find(points, *point) : calloc(1, sizeof *kept);
     if (!kept)
         return tt_fail_memory();
-    struct tutti_point *handle = *point ? *point : next_handle();
-    if (!*point) {
-        kept->handle = handle;
+    /* Programs keep handles of points that are gone: the address of one would soon be that of another point. */
+    static _Atomic uintptr_t last;
+    struct tutti_point *handle = *point;
+    if (!handle) {
+        kept->handle = handle = (struct tutti_point *)(atomic_fetch_add(&last, 1) + 1); /* NOLINT(*-int-to-ptr) */
         kept->next = points->first;
         points->first = kept;
     }
@@ -425,7 +421,8 @@ enum tutti_err tt_simulation_restore_point(const struct tt_simulation_points *po
     rank->stats->events_located = located; /* what was done stays counted */
     rank->own_events = own_events;
     rank->target = rank->t;
-    TRY(tt_pending_set_restore_all(rank, point->pending_sets));
+    struct tt_byte_reader pending_sets = tt_bytes_get_begin(tt_bytes_written(&point->pending_sets));
+    TRY(tt_pending_set_unpack_all(rank, &pending_sets));
     tt_rollback_list_restore(&master->remembered, point->remembered);
     tt_outputs_invalidate(&master->outputs); /* to be read again where the units are */
     tt_detector_invalidate(&master->detector);
@@ -483,17 +480,6 @@ static enum tutti_err simulation_files_pack(struct tutti_simulation *simulation,
     return failed ? tt_fail_memory() : TUTTI_OK;
 }
 
-static void compose_checkpoint(const struct tutti_simulation *simulation, struct checkpoint_content *content,
-                               struct tt_byte_writer *file)
-{
-    const struct tt_checkpoint checkpoint = {.t = simulation->execution.rank.t,
-                                             .identity = tt_bytes_written(&content->identity),
-                                             .common = tt_bytes_written(&content->common),
-                                             .units = content->pieces,
-                                             .unit_count = simulation->execution.rank.member_count};
-    tt_checkpoint_encode_and_hash(file, &checkpoint);
-}
-
 static void simulation_files_release(struct tutti_simulation *simulation, struct checkpoint_content *content)
 {
     tt_packed_state_fini_packer(&content->packer, &simulation->execution);
@@ -511,8 +497,13 @@ enum tutti_err tt_simulation_pack(struct tutti_simulation *simulation, struct tt
     struct checkpoint_content content = {0};
     struct tt_failure failure;
     tt_fail_save(&failure, simulation_files_pack(simulation, &content));
+    const struct tt_checkpoint checkpoint = {.t = simulation->execution.rank.t,
+                                             .identity = tt_bytes_written(&content.identity),
+                                             .common = tt_bytes_written(&content.common),
+                                             .units = content.pieces,
+                                             .unit_count = simulation->execution.rank.member_count};
     if (!failure.err)
-        compose_checkpoint(simulation, &content, bytes);
+        tt_checkpoint_encode_and_hash(bytes, &checkpoint);
     simulation_files_release(simulation, &content);
     if (!failure.err && bytes->failed)
         return tt_fail_memory();

@@ -16,7 +16,7 @@
 #include "base/thread.h"
 
 #define MAGIC "Tutti checkpoint\n"
-enum { FORMAT = 1, HASH = 32, HEAD = sizeof MAGIC - 1 + 2 * sizeof(uint32_t) + HASH };
+enum { FORMAT = 2, HASH = 32, HEAD = sizeof MAGIC - 1 + 2 * sizeof(uint32_t) + HASH };
 
 /* Its blocks are read by memcpy: the order of bytes, and the sizes of what they hold. */
 static uint32_t machine_layout(void)
@@ -156,22 +156,15 @@ void tt_checkpoint_free(struct tt_checkpoint *checkpoint)
     free(owned);
 }
 
-static enum tutti_err checkpoint_read_bytes(char **bytes, size_t *size, const char *path)
-{
-    *bytes = tt_fs_read_whole(path, size);
-    if (*bytes)
-        return TUTTI_OK;
-    if (errno == ENOMEM)
-        return tt_fail_memory();
-    return errno == EINVAL ? tt_fail(TUTTI_ERR_FORMAT, "'%s' is no checkpoint of Tutti", path)
-                           : tt_fail(TUTTI_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
-}
-
 static enum tutti_err checkpoint_read_file(struct tt_checkpoint **out, const char *path)
 {
-    char *bytes;
     size_t size = 0;
-    TRY(checkpoint_read_bytes(&bytes, &size, path));
+    char *bytes = tt_fs_read_whole(path, &size);
+    if (!bytes && errno == ENOMEM)
+        return tt_fail_memory();
+    if (!bytes)
+        return errno == EINVAL ? tt_fail(TUTTI_ERR_FORMAT, "'%s' is no checkpoint of Tutti", path)
+                               : tt_fail(TUTTI_ERR_IO, "cannot open '%s': %s", path, strerror(errno));
     enum tutti_err err = tt_checkpoint_parse(out, bytes, size, path);
     if (err)
         free(bytes);
@@ -213,15 +206,6 @@ static enum tutti_err write_temporary(const char *beside, const void *bytes, siz
     return err;
 }
 
-/* The path must be free or name a checkpoint: a folder or a device with this name is not replaced. */
-static enum tutti_err checkpoint_check_path(const char *path)
-{
-    struct stat status;
-    if (stat(path, &status) != 0 || S_ISREG(status.st_mode))
-        return TUTTI_OK;
-    return tt_fail(TUTTI_ERR_IO, "the checkpoint '%s' cannot be replaced: it is no regular file", path);
-}
-
 /* At every moment one of the two names has a complete file. */
 static enum tutti_err checkpoint_replace_file(const char *path, const char *beside, const char *previous)
 {
@@ -238,7 +222,10 @@ enum tutti_err tt_checkpoint_write(const char *path, const void *bytes, size_t s
     struct tt_text beside = {0};
     char *previous = tt_checkpoint_previous_path(path);
     tt_text_printf(&beside, "%s.part", path);
-    enum tutti_err err = previous && !beside.failed ? checkpoint_check_path(path) : tt_fail_memory();
+    struct stat status;
+    enum tutti_err err = previous && !beside.failed ? TUTTI_OK : tt_fail_memory();
+    if (!err && stat(path, &status) == 0 && !S_ISREG(status.st_mode)) /* a folder, or a device: it stays */
+        err = tt_fail(TUTTI_ERR_IO, "the checkpoint '%s' cannot be replaced: it is no regular file", path);
     if (!err)
         err = write_temporary(beside.text, bytes, size);
     if (!err)
@@ -264,14 +251,6 @@ struct tt_checkpoint_writer {
     struct tt_failure failure; /* of the last one */
 };
 
-static enum tutti_err write_next_checkpoint(const struct tt_checkpoint_writer *writer, struct tt_byte_writer *file)
-{
-    tt_checkpoint_add_hash(file);
-    if (writer->sync.sync)
-        TRY(writer->sync.sync(writer->sync.context));
-    return tt_checkpoint_write(writer->path, file->bytes, file->size);
-}
-
 static void *checkpoint_run_thread(void *context)
 {
     struct tt_checkpoint_writer *writer = context;
@@ -288,7 +267,10 @@ static void *checkpoint_run_thread(void *context)
         writer->waiting.size = 0;
         writer->writes = true;
         pthread_mutex_unlock(&writer->lock);
-        enum tutti_err err = write_next_checkpoint(writer, &file);
+        tt_checkpoint_add_hash(&file);
+        enum tutti_err err = writer->sync.sync ? writer->sync.sync(writer->sync.context) : TUTTI_OK;
+        if (!err)
+            err = tt_checkpoint_write(writer->path, file.bytes, file.size);
         pthread_mutex_lock(&writer->lock);
         tt_fail_save(&writer->failure, err);
         writer->writes = false;

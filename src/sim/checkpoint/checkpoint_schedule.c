@@ -90,17 +90,6 @@ static double next_checkpoint_time(const struct tt_checkpoint_schedule *checkpoi
     return rank->times.start + (passed + 1 - 1e-9) * checkpoints->every;
 }
 
-static enum tutti_err rank_is_interrupted(const struct tt_checkpoint_schedule *checkpoints)
-{
-    const struct tt_rank *rank = &checkpoints->execution->rank;
-    const char *path = rank->job->options.checkpoint;
-    return checkpoints->given_up || !path
-               ? tt_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", TIME(rank->t))
-               : tt_fail(TUTTI_ERR_INTERRUPTED,
-                         "interrupted at t = %s, with a checkpoint there: the same command goes on with --resume '%s'",
-                         TIME(rank->t), path);
-}
-
 /* Clocks and interrupts of all ranks: the one that is latest, and any. */
 static enum tutti_err agree_on_checkpoint(struct tt_checkpoint_schedule *checkpoints, bool *due, bool *ends)
 {
@@ -129,7 +118,14 @@ static enum tutti_err check_checkpoint_due(void *context)
         checkpoints->taken_at = tt_wall_clock_now();
     }
     between->due = next_checkpoint_time(checkpoints);
-    return ends ? rank_is_interrupted(checkpoints) : TUTTI_OK;
+    const char *path = rank->job->options.checkpoint;
+    if (!ends)
+        return TUTTI_OK;
+    return checkpoints->given_up || !path
+               ? tt_fail(TUTTI_ERR_INTERRUPTED, "interrupted at t = %s; everything up to there is kept", TIME(rank->t))
+               : tt_fail(TUTTI_ERR_INTERRUPTED,
+                         "interrupted at t = %s, with a checkpoint there: the same command goes on with --resume '%s'",
+                         TIME(rank->t), path);
 }
 
 /* ---- beginning and end ---- */

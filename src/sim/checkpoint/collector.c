@@ -122,15 +122,6 @@ enum tutti_err tt_collector_adopt_frame(struct tt_collector *collector, struct t
     return complete ? TUTTI_OK : collector_fail_malformed();
 }
 
-static void collector_reset(struct tt_collector *collector)
-{
-    collector->has_number = collector->common.is_here = false;
-    for (uint32_t i = 0; i < collector->unit_count; i++)
-        collector->units[i].is_here = false;
-    collector->missing = collector->unit_count + 1;
-    tt_bytes_reset(&collector->frames);
-}
-
 static void collector_warn(const struct tt_collector *collector, enum tutti_err err)
 {
     if (err)
@@ -157,7 +148,13 @@ enum tutti_err tt_collector_write(struct tt_collector *collector, struct tt_byte
     tt_checkpoint_encode(&collector->file, &checkpoint); /* sealed when it is written */
     if (collector->file.failed)
         return tt_fail_memory();
-    collector_reset(collector);
+
+    /* The next one is collected. */
+    collector->has_number = collector->common.is_here = false;
+    for (uint32_t i = 0; i < collector->unit_count; i++)
+        collector->units[i].is_here = false;
+    collector->missing = collector->unit_count + 1;
+    tt_bytes_reset(&collector->frames);
     collector->written_t = collector->t;
     if (collector->keeps) {
         tt_bytes_reset(&collector->last);

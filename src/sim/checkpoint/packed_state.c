@@ -110,42 +110,55 @@ void tt_packed_state_fini_packer(struct tt_state_packer *packer, struct tt_execu
     packer->saved = NULL;
 }
 
-/* Counts of the run that all ranks have alike. */
-static void packed_state_pack_counts(const struct tt_execution *execution, struct tt_byte_writer *parcel)
+/* What the rank alone knows: counts, and what is of use to a rank with the same units. */
+static void pack_rank(struct tt_execution *execution, struct tt_byte_writer *parcel)
 {
-    const struct tutti_run_stats *stats = execution->rank.stats;
-    const unsigned long counts[] = {stats->steps,
-                                    stats->rejected,
-                                    stats->iterations,
-                                    stats->events_located,
-                                    execution->master.not_converged,
-                                    execution->master.forced,
-                                    execution->observer.rows};
-    tt_bytes_put_block(parcel, counts, sizeof counts);
+    const struct tt_rank *rank = &execution->rank;
+    tt_execution_gather_counts(&execution->master);
+    tt_stats_pack_kept(rank->stats, TUTTI_STAT_OWN, parcel);
+    tt_bytes_put_u64(parcel, rank->own_rejected);
+    tt_bytes_put_u64(parcel, rank->own_events);
+    tt_bytes_put_u32(parcel, rank->own_count);
+    for (uint32_t i = 0; i < rank->own_count; i++)
+        tt_bytes_put_u32(parcel, rank->own[i]->component);
+    tt_rollback_list_pack(&execution->master.remembered, TUTTI_OF_RANK, parcel);
 }
 
-static bool packed_state_unpack_counts(struct tt_execution *execution, struct tt_byte_reader *in)
+/* Counts of several ranks add up if their units have come together. */
+static enum tutti_err unpack_rank(struct tt_execution *execution, struct tt_byte_reader *in)
 {
-    struct tutti_run_stats *stats = execution->rank.stats;
-    unsigned long counts[7];
-    if (!tt_bytes_get_copy(in, counts, sizeof counts))
-        return false;
-    stats->steps = counts[0];
-    stats->rejected = counts[1];
-    stats->iterations = counts[2];
-    stats->events_located = counts[3];
-    execution->master.not_converged = counts[4];
-    execution->master.forced = counts[5];
-    execution->observer.rows = counts[6];
-    return true;
+    struct tt_rank *rank = &execution->rank;
+    const struct tt_rollback_list *remembered = &execution->master.remembered;
+    TRY(tt_stats_unpack_kept(rank->stats, TUTTI_STAT_OWN, in));
+    rank->own_rejected += (unsigned long)tt_bytes_get_u64(in);
+    rank->own_events += (unsigned long)tt_bytes_get_u64(in);
+    uint32_t count = tt_bytes_get_u32(in);
+    bool same = count == rank->own_count;
+    for (uint32_t i = 0; i < count && !in->bad; i++) {
+        uint32_t component = tt_bytes_get_u32(in);
+        same = same && component == rank->own[i]->component;
+    }
+    struct tt_byte_reader pieces = *in;
+    size_t size = 0;
+    (void)tt_bytes_get_block(in, &size);
+    return same && !in->bad && size == tt_rollback_list_size(remembered, TUTTI_OF_RANK)
+               ? tt_rollback_list_unpack(remembered, TUTTI_OF_RANK, &pieces)
+               : TUTTI_OK;
 }
 
 enum tutti_err tt_packed_state_pack_common(struct tt_execution *execution, struct tt_byte_writer *parcel)
 {
-    tt_pending_set_pack_all(execution->rank.pending_sets, parcel);
-    tt_bytes_put_double(parcel, execution->rank.t);
-    packed_state_pack_counts(execution, parcel);
+    const struct tt_rank *rank = &execution->rank;
+    tt_execution_gather_counts(&execution->master);
+    tt_stats_pack_kept(rank->stats, TUTTI_STAT_SHARED, parcel);
+    tt_pending_set_pack_all(rank->pending_sets, parcel);
+    tt_bytes_put_double(parcel, rank->t);
+    tt_bytes_put_u8(parcel, execution->master.outputs.fresh);
+    tt_bytes_put_u8(parcel, execution->master.detector.known);
     tt_rollback_list_pack(&execution->master.remembered, TUTTI_OF_ALL, parcel);
+    tt_bytes_put_u8(parcel, rank->own_count == 0); /* otherwise its first unit brings it */
+    if (rank->own_count == 0)
+        pack_rank(execution, parcel);
     return parcel->failed ? tt_fail_memory() : TUTTI_OK;
 }
 
@@ -165,10 +178,11 @@ static void pack_shared_state(const struct tt_execution *execution, const struct
     tt_ticks_pack(&execution->rank, member, parcel);
 }
 
-/* Packs the values last set. */
-static void pack_member_inputs(const struct tt_execution *execution, const struct tt_member *member,
-                               struct tt_byte_writer *parcel)
+/* Packs the values last set, and those read since. */
+static void pack_member_signals(const struct tt_execution *execution, const struct tt_member *member,
+                                struct tt_byte_writer *parcel)
 {
+    const struct tt_sim *master = &execution->master;
     const struct tt_wires *wires = &execution->rank.wires;
     const struct tt_unit_wires *own = member->wires;
     pack_blocks(own->moving, own->moving_blocks, parcel);
@@ -178,6 +192,10 @@ static void pack_member_inputs(const struct tt_execution *execution, const struc
     tt_bytes_put_u8(parcel, own->held_changed);
     if (member->inputs)
         tt_inputs_pack(member->inputs, parcel);
+    if (master->outputs.signals)
+        tt_signals_pack(&master->outputs.signals[member->component], parcel);
+    if (master->detector.discretes)
+        tt_signals_pack(&master->detector.discretes[member->component].start, parcel);
 }
 
 void tt_packed_state_flush_counts(struct tt_execution *execution)
@@ -192,14 +210,15 @@ enum tutti_err tt_packed_state_pack_unit_at(struct tt_execution *execution, uint
     struct tt_member *member = rank->own[own];
     struct tt_unit *unit = member->unit;
     pack_shared_state(execution, member, parcel);
-    pack_member_inputs(execution, member, parcel);
+    pack_member_signals(execution, member, parcel);
     tt_bytes_put_u8(parcel, unit->replay != NULL);
     TRY(unit->replay ? tt_replay_pack(unit, parcel) : unit->kind->pack(unit, saved, parcel));
 
     tt_bytes_put_block(parcel, &unit->counts, sizeof unit->counts);
     tt_bytes_put_u32(parcel, unit->directional_tests);
-    tt_bytes_put_u64(parcel, own == 0 ? rank->own_rejected : 0); /* the counts of a rank go with its first unit */
-    tt_bytes_put_u64(parcel, own == 0 ? rank->own_events : 0);
+    tt_bytes_put_u8(parcel, own == 0);
+    if (own == 0)
+        pack_rank(execution, parcel);
     return TUTTI_OK;
 }
 
@@ -233,11 +252,18 @@ static enum tutti_err fail_other_run(const char *unit)
 static enum tutti_err unpack_common(struct tt_execution *execution, struct tt_bytes piece)
 {
     struct tt_byte_reader in = tt_bytes_get_begin(piece);
-    TRY(tt_pending_set_unpack_all(&execution->rank, &in));
-    execution->rank.t = tt_bytes_get_double(&in);
-    if (!packed_state_unpack_counts(execution, &in))
-        return fail_other_run("");
+    struct tt_rank *rank = &execution->rank;
+    TRY(tt_stats_unpack_kept(rank->stats, TUTTI_STAT_SHARED, &in));
+    TRY(tt_pending_set_unpack_all(rank, &in));
+    rank->t = tt_bytes_get_double(&in);
+    execution->master.outputs.fresh = tt_bytes_get_u8(&in) != 0;
+    execution->master.detector.known = tt_bytes_get_u8(&in) != 0;
     TRY(tt_rollback_list_unpack(&execution->master.remembered, TUTTI_OF_ALL, &in));
+    if (tt_bytes_get_u8(&in)) {
+        if (rank->fabric->rank > 0)
+            return TUTTI_OK;
+        TRY(unpack_rank(execution, &in));
+    }
     return in.bad || in.at != in.end ? fail_other_run("") : TUTTI_OK;
 }
 
@@ -248,25 +274,23 @@ static enum tutti_err unpack_blocks(struct tt_block *blocks, unsigned count, str
     return TUTTI_OK;
 }
 
-static enum tutti_err unpack_shared(struct tt_execution *execution, struct tt_member *member, struct tt_byte_reader *in)
-{
-    if (!tt_bytes_get_copy(in, &member->now, sizeof member->now))
-        return fail_other_run(member->unit->name);
-    TRY(unpack_blocks(member->wires->outputs, member->wires->output_blocks, in));
-    TRY(tt_rollback_list_unpack(&execution->master.remembered, member->component, in));
-    return tt_ticks_unpack(&execution->rank, member, in);
-}
-
-static enum tutti_err unpack_inputs(struct tt_execution *execution, struct tt_member *member, struct tt_byte_reader *in)
+static enum tutti_err unpack_member_signals(struct tt_execution *execution, struct tt_member *member,
+                                            struct tt_byte_reader *in)
 {
     const struct tt_wires *wires = &execution->rank.wires;
+    struct tt_sim *master = &execution->master;
     struct tt_unit_wires *own = member->wires;
     TRY(unpack_blocks(own->moving, own->moving_blocks, in));
     TRY(unpack_blocks(own->held, own->held_blocks, in));
     for (unsigned o = 0; o < wires->order; o++)
         (void)tt_bytes_get_copy(in, wires->gathered_slopes[o] + own->gather_first, own->gather_count * sizeof(double));
     own->held_changed = tt_bytes_get_u8(in) != 0;
-    return member->inputs ? tt_inputs_unpack(member->inputs, in) : TUTTI_OK;
+    if (member->inputs)
+        TRY(tt_inputs_unpack(member->inputs, in));
+    if (master->outputs.signals)
+        TRY(tt_signals_unpack(&master->outputs.signals[member->component], in));
+    return master->detector.discretes ? tt_signals_unpack(&master->detector.discretes[member->component].start, in)
+                                      : TUTTI_OK;
 }
 
 static enum tutti_err packed_state_unpack_unit(struct tt_rank *rank, struct tt_unit *unit, struct tt_byte_reader *in)
@@ -293,18 +317,33 @@ static enum tutti_err packed_state_unpack_unit(struct tt_rank *rank, struct tt_u
 static enum tutti_err unpack_member(struct tt_execution *execution, struct tt_member *member, struct tt_bytes piece)
 {
     struct tt_byte_reader in = tt_bytes_get_begin(piece);
-    TRY(unpack_shared(execution, member, &in));
+    if (!tt_bytes_get_copy(&in, &member->now, sizeof member->now))
+        return fail_other_run(member->unit->name);
+    TRY(unpack_blocks(member->wires->outputs, member->wires->output_blocks, &in));
+    TRY(tt_rollback_list_unpack(&execution->master.remembered, member->component, &in));
+    TRY(tt_ticks_unpack(&execution->rank, member, &in));
     if (!tt_rank_owns(&execution->rank, member->component))
         return TUTTI_OK;
-    TRY(unpack_inputs(execution, member, &in));
+    TRY(unpack_member_signals(execution, member, &in));
     tt_rank_publish_unit(&execution->rank, member->component);
     TRY(packed_state_unpack_unit(&execution->rank, member->unit, &in));
 
     (void)tt_bytes_get_copy(&in, &member->unit->counts, sizeof member->unit->counts);
     member->unit->directional_tests = tt_bytes_get_u32(&in);
-    execution->rank.own_rejected += (unsigned long)tt_bytes_get_u64(&in);
-    execution->rank.own_events += (unsigned long)tt_bytes_get_u64(&in);
+    tt_unit_restart_times(member->unit);
+    if (tt_bytes_get_u8(&in))
+        TRY(unpack_rank(execution, &in));
     return in.bad || in.at != in.end ? fail_other_run(member->unit->name) : TUTTI_OK;
+}
+
+unsigned long tt_packed_state_count_rows(const struct tt_checkpoint *checkpoint)
+{
+    struct tt_byte_reader in = tt_bytes_get_begin(checkpoint->common);
+    struct tutti_run_stats stats = {0};
+    enum tutti_err err = tt_stats_unpack_kept(&stats, TUTTI_STAT_SHARED, &in);
+    unsigned long rows = err || in.bad ? 0 : stats.rows; /* the ranks find out, too */
+    tt_stats_fini(&stats);
+    return rows;
 }
 
 enum tutti_err tt_packed_state_unpack(struct tt_execution *execution, const struct tt_checkpoint *checkpoint)
@@ -315,14 +354,14 @@ enum tutti_err tt_packed_state_unpack(struct tt_execution *execution, const stru
         return fail_other_run("");
     tt_fast_flush_counts(&master->lane); /* what was counted so far is not of this run */
     rank->own_rejected = rank->own_events = 0;
+    tt_stats_reset_own(rank->stats);
     TRY(unpack_common(execution, checkpoint->common));
     for (uint32_t m = 0; m < rank->member_count; m++)
         TRY(unpack_member(execution, &rank->members[m], checkpoint->units[m]));
+    tt_execution_scatter_counts(master);
     rank->target = rank->t;
     rank->fabric->step = rank->stats->steps;
     master->exchange_deferred = false; /* every rank has all signals */
-    tt_outputs_invalidate(&master->outputs);
-    tt_detector_invalidate(&master->detector);
     tt_watch_restart_growth(&execution->loop.growth, rank);
     tt_rank_publish_time(rank, rank->t);
     return TUTTI_OK;

@@ -50,4 +50,7 @@ void tt_packed_state_pack_remote(const struct tt_execution *execution, uint32_t 
 TUTTI_CHECKED enum tutti_err tt_packed_state_unpack(struct tt_execution *execution,
                                                     const struct tt_checkpoint *checkpoint);
 
+/* Rows of the result before the checkpoint, for a conductor. */
+unsigned long tt_packed_state_count_rows(const struct tt_checkpoint *checkpoint);
+
 #endif

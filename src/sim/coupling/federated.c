@@ -57,6 +57,7 @@ struct federated {
     struct tt_federates *federates;
     double at;                      /* end of the last window; NAN: none */
     double target;                  /* end of this window */
+    bool shared;                    /* every rank has all of `told` */
     char *told, *before, *scratch;  /* laid out as the signals are */
     struct federated_share *shares; /* per component */
     struct federated_plan *plans;   /* per component */
@@ -147,30 +148,24 @@ static void choose_unit_steps(struct federated *f, struct tt_sim *master)
     }
 }
 
-static enum tutti_err federated_register(struct federated *f, struct tt_sim *master)
-{
-    struct tt_rollback_list *remembered = &master->remembered;
-    const struct tt_rank *rank = master->rank;
-    TRY(tt_rollback_list_add(remembered, f->plans, rank->member_count * sizeof *f->plans));
-    for (uint32_t m = 0; m < rank->member_count; m++) {
-        TRY(tt_rollback_list_add_of(remembered, m, f->told + f->shares[m].first, f->shares[m].size));
-        TRY(tt_rollback_list_add_of(remembered, m, &f->length[m], sizeof f->length[m]));
-    }
-    return tt_wires_register_reals(&rank->wires, remembered, f->rates);
-}
-
 static enum tutti_err open_federation(struct tt_sim *master, void *self)
 {
     struct federated *f = self;
     struct tt_rank *rank = master->rank;
+    struct tt_rollback_list *remembered = &master->remembered;
     TRY(federated_check_texts(rank));
     TRY(federated_allocate(f, rank));
-    for (uint32_t m = 0; m < rank->member_count; m++)
+    TRY(tt_rollback_list_add(remembered, f->plans, rank->member_count * sizeof *f->plans));
+    TRY(tt_rollback_list_add(remembered, &f->shared, sizeof f->shared));
+    for (uint32_t m = 0; m < rank->member_count; m++) {
         f->shares[m] = federated_unit_share(&rank->wires, m);
+        TRY(tt_rollback_list_add_of(remembered, m, f->told + f->shares[m].first, f->shares[m].size));
+        TRY(tt_rollback_list_add_of(remembered, m, &f->length[m], sizeof f->length[m]));
+    }
     memcpy(f->told, rank->wires.signals, rank->wires.signal_size);
     f->at = NAN;
     choose_unit_steps(f, master);
-    return federated_register(f, master);
+    return tt_wires_register_reals(&rank->wires, remembered, f->rates);
 }
 
 static void close_federation(struct tt_sim *master, void *self)
@@ -436,7 +431,9 @@ static enum tutti_err federated_reset_inputs(struct federated *f, struct tt_rank
 {
     f->last_told = NAN;
     TRY(create_federation(f, rank));
-    TRY(tt_channels_exchange_at(&rank->channels, f->told));
+    if (!f->shared)
+        TRY(tt_channels_exchange_at(&rank->channels, f->told));
+    f->shared = true;
     enum tutti_err err = TUTTI_OK;
     rank->wires.source = f->told;
     for (uint32_t m = 0; m < rank->own_count && !err; m++)

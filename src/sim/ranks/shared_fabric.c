@@ -569,12 +569,6 @@ static void shared_fabric_leave(struct tt_fabric *fabric)
     notify_conductor(area);
 }
 
-static bool ranks_outnumber_cores(int ranks)
-{
-    cpu_set_t cores;
-    return sched_getaffinity(0, sizeof cores, &cores) == 0 && ranks > CPU_COUNT(&cores);
-}
-
 enum tutti_err tt_shared_fabric_new(struct tt_shared_fabric **out, int ranks, const char *name)
 {
     size_t count = (size_t)ranks, head = round_to_pages(sizeof(struct shared_head));
@@ -600,6 +594,8 @@ enum tutti_err tt_shared_fabric_new(struct tt_shared_fabric **out, int ranks, co
                        strerror(errno));
     }
     room *= 4;
+    cpu_set_t cores;
+    bool crowded = sched_getaffinity(0, sizeof cores, &cores) == 0 && ranks > CPU_COUNT(&cores);
     *area = (struct tt_shared_fabric){
         .kind = {.name = name,
                  .open = shared_fabric_open_channel,
@@ -609,7 +605,7 @@ enum tutti_err tt_shared_fabric_new(struct tt_shared_fabric **out, int ranks, co
                  .stop = shared_fabric_stop,
                  .close = shared_fabric_leave},
         .ranks = ranks,
-        .crowded = ranks_outnumber_cores(ranks),
+        .crowded = crowded,
         .size = head + seats + cells + count * room,
         .head = (struct shared_head *)(void *)base,
         .seats = (struct shared_seat *)(void *)(base + head),

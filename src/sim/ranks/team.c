@@ -144,11 +144,6 @@ static enum team_link_kind team_sending_channel(const struct tt_team *team)
     return team->number == 0 ? DOWN : UP;
 }
 
-static enum team_link_kind team_receiving_channel(const struct tt_team *team)
-{
-    return team->number == 0 ? UP : DOWN;
-}
-
 static enum tutti_err open_team_link(struct tt_team *team, enum team_link_kind which)
 {
     bool out = which == team_sending_channel(team);
@@ -188,7 +183,7 @@ enum tutti_err tt_team_receive(struct tt_team *team, bool for_good, struct tt_by
     tt_bytes_reset(&team->received);
     team->fabric.step = for_good ? BEYOND_ALL : step;
     do {
-        err = exchange_with_all(team, team_receiving_channel(team), &team->in);
+        err = exchange_with_all(team, team->number == 0 ? UP : DOWN, &team->in);
         if (!err)
             tt_bytes_put_bytes(&team->received, team->in.bytes.data, team->in.bytes.size);
     } while (!err && !team->received.failed && team->received.size < team->in.total && team->in.bytes.size > 0);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/text.h"
 #include "sim/ranks/fabric.h"
 
 struct tt_reporter {
@@ -241,16 +240,8 @@ enum tutti_err tt_reporter_unpack_load(struct tt_byte_reader *in, struct tt_rank
 
 static void pack_statistics(struct tt_byte_writer *parcel, const void *stats, const struct tt_stat *table)
 {
-    for (; table->name; table++) {
-        const void *value = (const char *)stats + table->offset;
-        switch (table->kind) {
-        case TUTTI_STATISTIC_NUMBER: tt_bytes_put_double(parcel, *(const double *)value); break;
-        case TUTTI_STATISTIC_COUNT: tt_bytes_put_u64(parcel, *(const unsigned long *)value); break;
-        case TUTTI_STATISTIC_INTEGER: tt_bytes_put_u32(parcel, (uint32_t) * (const int *)value); break;
-        case TUTTI_STATISTIC_FLAG: tt_bytes_put_u8(parcel, *(const bool *)value); break;
-        case TUTTI_STATISTIC_TEXT: tt_bytes_put_text(parcel, *(const char *const *)value); break;
-        }
-    }
+    for (; table->name; table++)
+        tt_stats_pack(stats, table, parcel);
 }
 
 void tt_reporter_pack_tally(struct tt_byte_writer *parcel, const struct tutti_run_stats *stats)
@@ -264,35 +255,10 @@ void tt_reporter_pack_tally(struct tt_byte_writer *parcel, const struct tutti_ru
     }
 }
 
-/* Reads a text to the heap; NULL if there is none, or if memory is out. */
-static char *read_tally_text(struct tt_byte_reader *in, bool *failed)
-{
-    const char *text = tt_bytes_get_text(in);
-    char *copy = text ? tt_text_copy(text) : NULL;
-    *failed = *failed || (text && !copy);
-    return copy;
-}
-
 static void unpack_statistics(struct tt_byte_reader *in, void *stats, const struct tt_stat *table, bool *failed)
 {
-    for (; table->name; table++) {
-        void *value = (char *)stats + table->offset;
-        switch (table->kind) {
-        case TUTTI_STATISTIC_NUMBER: *(double *)value = tt_bytes_get_double(in); break;
-        case TUTTI_STATISTIC_COUNT: *(unsigned long *)value = (unsigned long)tt_bytes_get_u64(in); break;
-        case TUTTI_STATISTIC_INTEGER: *(int *)value = (int)tt_bytes_get_u32(in); break;
-        case TUTTI_STATISTIC_FLAG: *(bool *)value = tt_bytes_get_u8(in) != 0; break;
-        case TUTTI_STATISTIC_TEXT: *(char **)value = read_tally_text(in, failed); break;
-        }
-    }
-}
-
-static void unpack_unit_statistics(struct tt_byte_reader *in, struct tt_unit_stats *unit, bool *failed)
-{
-    if (tt_bytes_get_u64(in) == 0)
-        return;
-    unpack_statistics(in, unit, tt_stats_of_unit, failed);
-    in->bad = in->bad || !unit->name || !unit->fmu || !unit->fmi || !unit->interface;
+    for (; table->name; table++)
+        tt_stats_unpack(stats, table, in, failed);
 }
 
 enum tutti_err tt_reporter_unpack_tally(struct tt_byte_reader *in, struct tutti_run_stats *stats)
@@ -308,8 +274,13 @@ enum tutti_err tt_reporter_unpack_tally(struct tt_byte_reader *in, struct tutti_
         failed = !stats->units;
         stats->unit_count = stats->units ? count : 0;
     }
-    for (size_t i = 0; i < stats->unit_count && !in->bad && !failed; i++)
-        unpack_unit_statistics(in, &stats->units[i], &failed);
+    for (size_t i = 0; i < stats->unit_count && !in->bad && !failed; i++) {
+        struct tt_unit_stats *unit = &stats->units[i];
+        if (tt_bytes_get_u64(in) == 0) /* a hole */
+            continue;
+        unpack_statistics(in, unit, tt_stats_of_unit, &failed);
+        in->bad = in->bad || !unit->name || !unit->fmu || !unit->fmi || !unit->interface;
+    }
     if (failed)
         return tt_fail_memory();
     return in->bad || in->at != in->end ? tt_fail(TUTTI_ERR_FORMAT, "what a rank counted is malformed") : TUTTI_OK;

@@ -78,16 +78,6 @@ const struct tt_trend *tt_watch_update_oscillation(struct tt_oscillation *swings
 
 /* ---- all of them ---- */
 
-static void list_feeder_pairs(const struct tt_structure *structure, uint32_t (*pairs)[2], size_t *count)
-{
-    const struct tt_digraph *graph = &structure->graph;
-    for (uint32_t n = 0; n < structure->node_count; n++)
-        for (uint32_t k = graph->first[n]; !structure->nodes[n].output && k < graph->first[n + 1]; k++) {
-            pairs[*count][0] = structure->nodes[n].component;
-            pairs[(*count)++][1] = structure->nodes[graph->needs[k]].component;
-        }
-}
-
 /* Per component: true if it is in a cycle of connections. To be freed. */
 static enum tutti_err find_cycle_components(const struct tt_structure *structure, bool **out)
 {
@@ -98,10 +88,14 @@ static enum tutti_err find_cycle_components(const struct tt_structure *structure
     struct tt_components groups = {0};
     size_t count = 0;
     enum tutti_err err = pairs && cyclic ? TUTTI_OK : tt_fail_memory();
-    if (!err) {
-        list_feeder_pairs(structure, pairs, &count);
+    const struct tt_digraph *feeders = &structure->graph;
+    for (uint32_t n = 0; !err && n < structure->node_count; n++)
+        for (uint32_t k = feeders->first[n]; !structure->nodes[n].output && k < feeders->first[n + 1]; k++) {
+            pairs[count][0] = structure->nodes[n].component;
+            pairs[count++][1] = structure->nodes[feeders->needs[k]].component;
+        }
+    if (!err)
         err = tt_digraph_init(&graph, units, (const uint32_t(*)[2])pairs, count);
-    }
     if (!err)
         err = tt_digraph_components_init(&groups, &graph);
     for (size_t i = 0; !err && i < count; i++)
@@ -160,17 +154,6 @@ enum tutti_err tt_watch_register_growth(struct tt_growth *growth, struct tt_roll
                                    growth->item_count * sizeof *growth->items);
 }
 
-/* A look ends where nothing seems to grow. */
-static void end_watch_period(struct tt_growth *growth)
-{
-    bool grows = false;
-    for (uint32_t i = 0; i < growth->now.count; i++)
-        grows = grows || fmax(growth->items[i].moves.growth, growth->items[i].swings.growth) > SUSPICIOUS;
-    growth->now.left = LOOK;
-    growth->now.pause = grows ? 0 : PAUSE;
-    growth->now.paused = !grows;
-}
-
 void tt_watch_check_growth(struct tt_growth *growth, const struct tt_rank *rank)
 {
     struct tt_growth_state *now = &growth->now;
@@ -191,8 +174,16 @@ void tt_watch_check_growth(struct tt_growth *growth, const struct tt_rank *rank)
         now->found_at = rank->t;
         now->count = 0;
     }
-    if (--now->left == 0)
-        end_watch_period(growth);
+    if (--now->left > 0)
+        return;
+
+    /* A look ends where nothing seems to grow. */
+    bool grows = false;
+    for (uint32_t i = 0; i < now->count; i++)
+        grows = grows || fmax(growth->items[i].moves.growth, growth->items[i].swings.growth) > SUSPICIOUS;
+    now->left = LOOK;
+    now->pause = grows ? 0 : PAUSE;
+    now->paused = !grows;
 }
 
 static const struct tt_real_signal *growing_signal(const struct tt_growth *growth, const struct tt_rank *rank)
@@ -318,19 +309,6 @@ static uint32_t find_nonfinite_origin(const struct tt_rank *rank)
     return found;
 }
 
-/* Returns an input of the unit that a file or an expression drives, and that is not finite; TUTTI_NONE: none. */
-static uint32_t find_nonfinite_drive(const struct tt_rank *rank, uint32_t component)
-{
-    const struct tt_inputs *inputs = rank->members[component].inputs;
-    const struct tt_description *desc = rank->members[component].unit->fmu->desc;
-    for (uint32_t v = 0; inputs && v < desc->var_count; v++) {
-        const void *slot = desc->vars[v].type == TUTTI_TYPE_FLOAT64 ? tt_inputs_slot(inputs, v, 0) : NULL;
-        if (slot && !isfinite(*(const double *)slot))
-            return v;
-    }
-    return TUTTI_NONE;
-}
-
 enum tutti_err tt_watch_fail_not_finite(const struct tt_rank *rank, double t, const char *why)
 {
     const struct tt_real_signal *real = &rank->wires.reals[find_nonfinite_origin(rank)];
@@ -338,15 +316,22 @@ enum tutti_err tt_watch_fail_not_finite(const struct tt_rank *rank, double t, co
     const struct tt_component *component = &rank->job->system->components[node->component];
     struct tt_end end = {.component = node->component, .variable = node->variable};
     char name[256];
-    uint32_t driven = find_nonfinite_drive(rank, node->component);
+
+    /* An input of the unit that a file or an expression drives, and that is not finite. */
+    const struct tt_inputs *inputs = rank->members[node->component].inputs;
+    const struct tt_description *desc = component->fmu->desc;
+    uint32_t driven = TUTTI_NONE;
+    for (uint32_t v = 0; inputs && v < desc->var_count && driven == TUTTI_NONE; v++) {
+        const void *slot = desc->vars[v].type == TUTTI_TYPE_FLOAT64 ? tt_inputs_slot(inputs, v, 0) : NULL;
+        driven = slot && !isfinite(*(const double *)slot) ? v : TUTTI_NONE;
+    }
     tt_system_name(rank->job->system, &end, name, sizeof name);
     if (driven != TUTTI_NONE)
         tt_fail(TUTTI_ERR_SOLVER,
                 "t = %s: '%s' is not finite (%s), and inputs follow it: the input '%s' of '%s' is not finite, which %s "
                 "drives",
-                TIME(t), name, isnan(finite_value_at(rank, real->place)) ? "NaN" : "infinite",
-                component->fmu->desc->vars[driven].name, component->name,
-                tt_inputs_file_name(rank->members[node->component].inputs, driven));
+                TIME(t), name, isnan(finite_value_at(rank, real->place)) ? "NaN" : "infinite", desc->vars[driven].name,
+                component->name, tt_inputs_file_name(inputs, driven));
     else
         tt_fail(TUTTI_ERR_SOLVER,
                 "t = %s: '%s' is not finite (%s)%s, and inputs follow it; if its FMU does not do that by itself, the "

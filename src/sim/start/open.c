@@ -306,7 +306,7 @@ static enum tutti_err create_unit(struct tt_rank *rank, uint32_t c, const struct
     TRY(create_unit_or_unforked(rank, member, &options));
     member->unit->asks_for_inputs = moves;
     if (rank->job->options.untimed)
-        member->unit->counts.time_next = ULONG_MAX;
+        member->unit->times.next = ULONG_MAX;
     rank->units[c] = member->unit;
     TRY(tt_open_configure_component(rank, c));
     /* Elements of arrays that are not driven or connected are read soon, and kept: they have to be those of the settings. */

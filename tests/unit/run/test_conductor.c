@@ -197,6 +197,7 @@ static void test_interrupted(void **state)
     static const char *const result = "time,x,y\n1,10,11\n2,20,21\n3,30,31\n4,40,41\n";
     static const char *const steps = "t,h\n0,1\n1,1\n2,1\n3,1\n";
     struct tt_byte_writer marks[2] = {{0}, {0}};
+    struct tutti_run_stats stats;
     double x;
     struct fixture f, g;
     begin(&f, 2);
@@ -224,10 +225,12 @@ static void test_interrupted(void **state)
     copy_text(g.result, sizeof g.result, f.result);
     g.options.step_log = f.step_log;
     conduct(&g);
-    tt_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
+    tt_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]), 2);
     tell_from(&g, &x, 3);
     assert_ok(offer_all(&g));
-    assert_ok(tt_conductor_finish(g.conductor, NULL));
+    assert_ok(tt_conductor_finish(g.conductor, &stats));
+    assert_int_equal(stats.rows, 4);
+    tt_stats_fini(&stats);
     assert_file(f.result, result);
     assert_file(f.step_log, steps);
     end(&g);
@@ -237,7 +240,7 @@ static void test_interrupted(void **state)
     copy_text(g.result, sizeof g.result, f.result);
     g.options.step_log = f.step_log;
     conduct(&g);
-    tt_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]));
+    tt_conductor_resume(g.conductor, bytes_of(&marks[0]), bytes_of(&marks[1]), 2);
     assert_non_null(scratch_write(&f.scratch, "steps.csv", "t,h\n7,7\n8,8\n", 12));
     tell_from(&g, &x, 3);
     assert_fails(offer_all(&g), TUTTI_ERR_FORMAT, "step-log: cannot go on with");

@@ -9,7 +9,7 @@ static unsigned long make_steps(struct tt_unit *unit, unsigned long count, bool 
 {
     unsigned long measured = 0;
     for (unsigned long i = 0; i < count; i++)
-        if (++unit->counts.do_steps >= unit->counts.time_next) {
+        if (++unit->counts.do_steps >= unit->times.next) {
             tt_unit_record_time(unit, all, seconds);
             measured++;
         }
@@ -52,7 +52,7 @@ static void test_a_hiccup_stands_for_itself(void **state)
     (void)state;
     struct tt_unit unit = {0};
     make_steps(&unit, 100000, false, 1e-7);
-    while (unit.counts.do_steps + 1 < unit.counts.time_next)
+    while (unit.counts.do_steps + 1 < unit.times.next)
         unit.counts.do_steps++;
     assert_int_equal(make_steps(&unit, 1, false, 1e-3), 1);
     make_steps(&unit, 100000, false, 1e-7);

@@ -110,7 +110,7 @@ static void other_formats_and_machines(void **state)
     compose(&file, 2);
     file.bytes[FORMAT_AT] = 9;
     assert_fails(parse(file.bytes, file.size), TUTTI_ERR_FORMAT, "checkpoint of format 9, and this version");
-    file.bytes[FORMAT_AT] = 1;
+    file.bytes[FORMAT_AT] = 2;
     file.bytes[MACHINE_AT]++;
     assert_fails(parse(file.bytes, file.size), TUTTI_ERR_FORMAT, "a machine of another kind");
     tt_bytes_fini(&file);
