@@ -22,8 +22,8 @@ static inline bool completion_shows(const struct option *option)
 /* Bytes of the beginning of a help that fits beside a name: without conditions, details and defaults. */
 static inline size_t completion_brief(const char *help)
 {
-    enum { BRIEF = 16 }; /* "relax: " alone would say nothing */
-    size_t length = strcspn(help, ";,("), colon = strcspn(help, ":");
+    enum { BRIEF = 12 }; /* "relax: " alone would say nothing */
+    size_t length = strcspn(help, ";,(["), colon = strcspn(help, ":");
     if (colon >= BRIEF && colon < length)
         length = colon;
     while (length > 0 && help[length - 1] == ' ')

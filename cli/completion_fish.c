@@ -54,7 +54,7 @@ static void print_option(const struct command *command, const struct option *opt
     else if (option->files && strcmp(option->files, "*") != 0)
         print_files(option->files);
     fputs(" -d ", stdout);
-    print_quoted(option->help, completion_brief(option->help));
+    print_quoted(help_brief(option), completion_brief(help_brief(option)));
     putchar('\n');
 }
 

@@ -57,7 +57,7 @@ static void print_help(const char *help)
 static void print_name(const struct option *option, const char *name, bool equals)
 {
     printf("        '*%s%s[", name, option->argument ? equals ? "=" : "+" : "");
-    print_help(option->help);
+    print_help(help_brief(option));
     putchar(']');
     if (option->argument) {
         putchar(':');

@@ -9,7 +9,7 @@
 #include "commands.h"
 #include "console.h"
 
-enum { HELP_COLUMN = 26 };
+enum { HELP_COLUMN = 28 };
 
 /* Lines end before the edge of the terminal, and are not longer than is good to read. */
 static int width(void)
@@ -56,26 +56,16 @@ char *help_of_option(const struct option *option)
     return NULL;
 }
 
-static void print_option(const struct option *option)
+const char *help_brief(const struct option *option)
 {
-    char names[80];
-    char *help = help_of_option(option);
-    int length = snprintf(names, sizeof names, "%s%s%s%s%s", option->alternate ? option->alternate : "",
-                          option->alternate ? ", " : "", option->name, option->argument ? " " : "",
-                          option->argument ? option->argument : "");
-    printf("  %-*s", HELP_COLUMN - 2, names);
-    if (length > HELP_COLUMN - 4)
-        printf("\n%*s", HELP_COLUMN, "");
-    print_wrapped(help ? help : option->help, HELP_COLUMN);
-    free(help);
+    return option->brief ? option->brief : option->help;
 }
 
-static bool has_headings(const struct command *command)
+static void print_option(const struct option *option)
 {
-    for (const struct option *option = command_options(command); option->name; option++)
-        if (option->heading)
-            return true;
-    return false;
+    int length = printf("  %s%s%s%s%s", option->alternate ? option->alternate : "", option->alternate ? ", " : "",
+                        option->name, option->argument ? " " : "", option->argument ? option->argument : "");
+    printf("%*s%s\n", length + 2 <= HELP_COLUMN ? HELP_COLUMN - length : 2, "", help_brief(option));
 }
 
 static void print_options(const struct command *command)
@@ -88,26 +78,26 @@ static void print_options(const struct command *command)
         else if (option->help)
             print_option(option);
     }
-    if (has_headings(command))
-        puts("\nHelp:");
     print_option(&help);
+}
+
+/* Examples that fit into a line of 80 columns; the manual has all of them. */
+static void print_examples(const struct pair *examples)
+{
+    enum { MOST_EXAMPLES = 2, MOST_COLUMNS = 78 };
+    int count = 0;
+    for (; examples && examples->name && count < MOST_EXAMPLES; examples++)
+        if (strlen(examples->name) <= MOST_COLUMNS)
+            printf("%s  %s\n      %s\n", count++ == 0 ? "\nExamples:\n" : "", examples->name, examples->text);
 }
 
 void help_print(const struct command *command)
 {
     printf("tutti %s - %s\n\nUsage: tutti %s %s%s\n\n", command->name, command->summary, command->name,
            command->operands, command->rows->name ? " [options]" : "");
-    if (command->details) {
-        print_wrapped(command->details, 0);
-        putchar('\n');
-    }
     print_options(command);
-    if (command->examples)
-        puts("\nExamples:");
-    for (const struct pair *example = command->examples; example && example->name; example++) {
-        printf("  %s\n      ", example->name);
-        print_wrapped(example->text, 6);
-    }
+    print_examples(command->examples);
+    printf("\nMore: man tutti-%s, or tutti help --man %s | man -l -\n", command->name, command->name);
 }
 
 void help_print_all(void)
@@ -124,13 +114,13 @@ void help_print_all(void)
         printf("%*s", column - length, "");
         print_wrapped(command->summary, column);
     }
-    puts("\nBegin with:\n"
-         "    tutti info model.fmu               what it is\n"
+    puts("\nFirst steps:\n"
+         "    tutti info model.fmu               describe it\n"
          "    tutti run model.fmu -o model.csv   simulate it\n"
-         "    tutti plot model.csv -o model.svg  look at the result\n");
+         "    tutti plot model.csv -o model.svg  draw the result\n");
     print_wrapped(
-        "'tutti COMMAND --help' shows the options of a command, and examples; 'man tutti-COMMAND' shows the same as a "
-        "manual page; 'tutti --version' shows the version.",
+        "'tutti COMMAND --help' lists the options of a command; 'man tutti-COMMAND' has the details; 'tutti --version' "
+        "prints the version.",
         0);
     putchar('\n');
     fputs("Exit status: ", stdout);

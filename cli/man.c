@@ -79,8 +79,8 @@ static void print_pairs(const struct pair *pairs)
 static void print_environment(void)
 {
     static const struct pair variables[] = {
-        {"TMPDIR", "where FMUs are unpacked (/tmp); unpacked files go away with the run"},
-        {"NO_COLOR", "if it is set and not empty, nothing is coloured on a terminal"},
+        {"TMPDIR", "folder in which FMUs are unpacked (/tmp); unpacked files are removed after the run"},
+        {"NO_COLOR", "if set and not empty, no colours on a terminal"},
         {NULL, NULL},
     };
     puts(".SH ENVIRONMENT");

@@ -24,6 +24,7 @@ static bool present(const struct tt_option *of_run, struct option *out)
         .alternate = of_run->short_name,
         .argument = of_run->argument,
         .help = of_run->help,
+        .brief = of_run->brief,
         .words = of_run->words,
         .otherwise = otherwise,
         .files = of_run->files,

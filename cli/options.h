@@ -15,13 +15,14 @@ struct option {
     const char *name;      /* "--stop"; "" of a heading or a group */
     const char *alternate; /* "-o", or NULL */
     const char *argument;  /* "T", or NULL for a flag */
-    const char *help;      /* NULL: not for people */
+    const char *help;      /* for the manual; NULL: not for people */
     /* Optional fields: */
     const struct tutti_option_word *words; /* what it takes, ended by a NULL name; with meanings; after `help` */
     const char *otherwise;                 /* what holds if it is not given; in brackets after `words` */
-    const char *files;              /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
-    const char *heading;            /* begins a group of options */
-    enum tt_option_group group;     /* stands for the options of a run in this group that the command accepts */
+    const char *brief;          /* for --help: one line, with the default in brackets; NULL: `help` is short enough */
+    const char *files;          /* endings of files that it takes, "csv mat"; "*" for any, "/" for a folder */
+    const char *heading;        /* begins a group of options */
+    enum tt_option_group group; /* stands for the options of a run in this group that the command accepts */
     const struct tt_option *of_run; /* it is this option of a run; NULL: one of the command's own */
 };
 
@@ -78,7 +79,9 @@ bool arguments_read_number(const struct arguments *arguments, const char *name, 
 /* For people, on standard output. */
 void help_print(const struct command *command);
 void help_print_all(void);
-/* Returns the description of an option with its words, on the heap; NULL if memory is out. */
+/* Returns the description of an option in one line. */
+const char *help_brief(const struct option *option);
+/* Returns the full description of an option with its words, on the heap; NULL if memory is out. */
 char *help_of_option(const struct option *option);
 /* The manual page in roff, of a command or (NULL) of all of them, on standard output. */
 void man_print(const struct command *command);

@@ -14,8 +14,9 @@ MANUAL = {"info": "check.md", "check": "check.md", "run": "run.md", "sweep": "ho
           "compile": "compile.md", "node": "nodes.md", "rti": "federation.md", "watch": "live.md", "web": "web.md", "completion": "completion.md"}  # command -> its page
 HEAD = """# Options
 
-Every option of every command (but `--help`, which all have), as `tutti COMMAND --help` and the man pages have it. Defaults are in brackets. `--name VALUE` and
-`--name=VALUE` are the same. This page is written by `tools/options.py`; a test compares it with the command.
+Every option of every command except `--help`, with the texts of the manual pages; `tutti COMMAND --help` has a line for each.
+Defaults are in brackets. `--name VALUE` and `--name=VALUE` are the same. This page is written by `tools/options.py`; a test
+compares it with the command.
 """
 
 
@@ -28,20 +29,24 @@ def read_commands(tutti):
     return [name for name in re.findall(r"(?m)^  (\w+) ", read_help(tutti)) if name != "help"]
 
 
-def read_options(text):
-    """What a command takes: a list of (heading, [(option, meaning)])."""
-    groups, behind = [], False
-    for line in text.splitlines():
-        option = re.match(r"  ((?:-\w, )?--[a-z-]+(?: \S+)?)(?:  +(.*))?$", line)
-        if option:
-            groups[-1][1].append([option[1], option[2] or ""])
-            behind = True
-        elif behind and line.startswith(" " * 10):
-            groups[-1][1][-1][1] = (groups[-1][1][-1][1] + " " + line.strip()).strip()
-        else:
-            behind = False
-            if line.endswith(":"):
-                groups.append((line.rstrip(":"), []))
+def plain(roff):
+    """A line of a manual page without the escapes of roff."""
+    for escape, text in (("\\-", "-"), ("\\(aq", "'"), ("\\(ti", "~"), ("\\(ha", "^"), ("\\&", ""), ("\\fB", ""), ("\\fI", ""), ("\\fR", ""),
+                         ("\\e", "\\")):
+        roff = roff.replace(escape, text)
+    return roff
+
+
+def read_options(tutti, name):
+    """The options of a command, from its manual page: a list of (heading, [(option, meaning)])."""
+    page = subprocess.run([tutti, "help", "--man", name], stdout=subprocess.PIPE, check=True).stdout.decode("utf-8")
+    lines = iter(re.search(r"(?ms)^\.SH OPTIONS$(.*?)^\.SH ", page)[1].splitlines())
+    groups = [("Options", [])]
+    for line in lines:
+        if line.startswith(".SS "):
+            groups.append((line[4:], []))
+        elif line == ".TP":
+            groups[-1][1].append((plain(next(lines)), plain(next(lines))))
     return [(heading, options) for heading, options in groups if options]
 
 
@@ -55,13 +60,12 @@ def table(options):
     return "\n".join(lines) + "\n"
 
 
-def section(name, text, known):
+def section(name, text, groups, known):
     """A command's part of the page. Options that `tutti run` explains in the same words are only named."""
     page, summary = MANUAL.get(name), re.match(r"tutti \w+ - (.*)", text)[1]
     out = f"\n## tutti {name}\n\n{summary[0].upper()}{summary[1:]}"
     out += f": [manual]({page}).\n" if page else ".\n"
     out += "\n```text\n" + re.search(r"(?m)^Usage: (.*)$", text)[1] + "\n```\n"
-    groups = read_options(text)
     for heading, options in groups:
         own = [(option, meaning) for option, meaning in options if known.get(option) != meaning and not option.startswith("-h,")]
         if own:
@@ -76,12 +80,12 @@ def main():
     tutti = sys.argv[1]
     commands = read_commands(tutti)
     helps = {name: read_help(tutti, name) for name in commands}
-    known = {option: meaning for _, options in read_options(helps["run"]) for option, meaning in options
-             if not option.startswith("-h,")}
+    groups = {name: read_options(tutti, name) for name in commands}
+    known = {option: meaning for _, options in groups["run"] for option, meaning in options if not option.startswith("-h,")}
     print(HEAD, end="")
     print("\n" + " · ".join(f"[{name}](#tutti-{name})" for name in commands))
     for name in commands:
-        print(section(name, helps[name], {} if name == "run" else known), end="")
+        print(section(name, helps[name], groups[name], {} if name == "run" else known), end="")
     print("\n`-h`, `--help` shows the help of a command, `tutti --version` the version. "
           "[Exit status](run.md#exit-status-and-scripts).")
 

@@ -60,11 +60,11 @@ class JsonLines(CommandTest):
         self.assertEqual((lines[0], lines[-1]), (0, 2))
 
     def test_every_format_is_named_everywhere(self):
-        """The list is in recorder.c; help, completion and pages have words of their own on each."""
+        """The list is in recorder.c; the manual, completion and pages mention each."""
         said = self.tutti("run", *BALL, "-o", "result.xyz", status=2).err
         endings = re.findall(r"\.[a-z.0-9]*[a-z0-9]", said.split("must end in")[1])
         self.assertIn(".jsonl", endings)
-        text = " ".join(self.tutti("run", "--help").out.split())
+        text = self.tutti("help", "--man", "run").out
         formats = (PAGES / "formats.md").read_text(encoding="utf-8")
         completion = self.tutti("completion", "bash").out
         for ending in endings:

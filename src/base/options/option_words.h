@@ -8,24 +8,24 @@
 #define TT_BASE_OPTIONS_OPTION_WORDS_H
 
 #define TUTTI_INTERFACES(X)                                                                                            \
-    X(AUTO, "auto", "cs if the FMU has it, unless a --solver, or in a system a tolerance, asks for me")                \
+    X(AUTO, "auto", "cs if the FMU supports it; me with --solver, or with a tolerance in a system")                    \
     X(CS, "cs", "Co-Simulation")                                                                                       \
     X(ME, "me", "Model Exchange")                                                                                      \
     X(SE, "se", "Scheduled Execution")
 
 /* Interpolation of input files between rows. */
 #define TUTTI_INTERPOLATIONS(X)                                                                                        \
-    X(LINEAR, "linear", "continuous Real inputs, on a line; others are held")                                          \
-    X(HOLD, "hold", "all keep the value of their row")                                                                 \
-    X(CUBIC, "cubic", "continuous Real inputs, on a spline; others are held")
+    X(LINEAR, "linear", "continuous Real inputs linearly; others are held")                                            \
+    X(HOLD, "hold", "all inputs are held")                                                                             \
+    X(CUBIC, "cubic", "continuous Real inputs by a spline; others are held")
 
 /* Values of a line that a Co-Simulation FMU receives in a step. */
 #define TUTTI_INPUT_TIMES(X)                                                                                           \
-    X(AUTO, "auto", "the line, if it takes one, else as with end; what is held changes at its rows")                   \
-    X(SLOPE, "slope", "the line, if it takes one, else as with begin")                                                 \
-    X(BEGIN, "begin", "the value at the beginning of the step")                                                        \
-    X(MIDDLE, "middle", "in the middle")                                                                               \
-    X(END, "end", "at the end")
+    X(AUTO, "auto", "slope if the FMU supports input derivatives, otherwise end; held inputs change at their rows")    \
+    X(SLOPE, "slope", "a line if the FMU supports input derivatives, otherwise begin")                                 \
+    X(BEGIN, "begin", "the value at the start of the step")                                                            \
+    X(MIDDLE, "middle", "the value in the middle")                                                                     \
+    X(END, "end", "the value at the end")
 
 /* Kinds of solve/: tt_solver_NAME. */
 #define TUTTI_SOLVERS(X)                                                                                               \
@@ -47,18 +47,18 @@
 /* How a multistep solver continues where inputs change. */
 #define TUTTI_PREDICTORS(X)                                                                                            \
     X(AUTO, "auto", "cvode restarts, bdf corrects")                                                                    \
-    X(RESTART, "restart", "forgets what was")                                                                          \
-    X(PROCEED, "proceed", "as if nothing had happened")                                                                \
-    X(CORRECT_1, "correct-1", "bdf: the first derivative is corrected")                                                \
-    X(CORRECT_2, "correct-2", "bdf: the second one, too")                                                              \
-    X(CORRECT_ALL, "correct-all", "bdf: all that it keeps")
+    X(RESTART, "restart", "discards the step history")                                                                 \
+    X(PROCEED, "proceed", "keeps the step history")                                                                    \
+    X(CORRECT_1, "correct-1", "bdf: corrects the first derivative")                                                    \
+    X(CORRECT_2, "correct-2", "bdf: corrects the first two derivatives")                                               \
+    X(CORRECT_ALL, "correct-all", "bdf: corrects the whole history")
 
 /* How a run that is a federate asks for time: run/federate/run_federate.c. */
 #define TUTTI_ADVANCES(X)                                                                                              \
-    X(TAR, "tar", "at the end of each step, for its time; what others send inside of it counts from there on")         \
-    X(TARA, "tara", "the same twice: what units make of what has come goes out at the same time, too")                 \
-    X(NMR, "nmr", "before each step, which ends where the next message comes")                                         \
-    X(NMRA, "nmra", "the same; more messages of that time may come")
+    X(TAR, "tar", "at the end of each step, for its time; messages received during the step take effect there")        \
+    X(TARA, "tara", "tar twice: reactions to received messages are sent at the same time")                             \
+    X(NMR, "nmr", "before each step, which ends at the next message")                                                  \
+    X(NMRA, "nmra", "nmr, but more messages with that time may follow")
 
 #define TUTTI_JACOBIANS(X)                                                                                             \
     X(AUTO, "auto", NULL)                                                                                              \
@@ -68,7 +68,7 @@
 
 /* How the linear equations of implicit solvers are solved. */
 #define TUTTI_LINEAR_SOLVERS(X)                                                                                        \
-    X(DIRECT, "direct", "factorised: LAPACK or SUNDIALS, KLU if sparse")                                               \
+    X(DIRECT, "direct", "factorised by LAPACK or SUNDIALS, by KLU if sparse")                                          \
     X(KRYLOV, "krylov", "GMRES, without a matrix: cvode, ida, dirk")
 
 #define TUTTI_FILTERS(X)                                                                                               \
@@ -77,29 +77,29 @@
 
 /* Kinds of master/coupling/: tt_coupling_NAME. */
 #define TUTTI_COUPLINGS(X)                                                                                             \
-    X(jacobi, "jacobi", "all at once")                                                                                 \
-    X(seidel, "seidel", "one after the other")                                                                         \
-    X(relax, "relax", "repeated until it rests")                                                                       \
-    X(newton, "newton", "repeated with steps of Newton")                                                               \
-    X(strong, "strong", "all Model Exchange units in one solver")                                                      \
-    X(kinematic, "kinematic", "all at once, with forces that keep --constrain")                                        \
-    X(federated, "federated", "each at a pace of its own, as federates of HLA")
+    X(jacobi, "jacobi", "all components at once")                                                                      \
+    X(seidel, "seidel", "one after another")                                                                           \
+    X(relax, "relax", "iterated to convergence")                                                                       \
+    X(newton, "newton", "iterated by Newton steps")                                                                    \
+    X(strong, "strong", "all Model Exchange components in one solver")                                                 \
+    X(kinematic, "kinematic", "all at once, with forces for --constrain")                                              \
+    X(federated, "federated", "each with a separate time, like federates of HLA")
 
 /* Kinds of master/control/: tt_control_NAME. */
 #define TUTTI_CONTROLS(X)                                                                                              \
     X(fixed, "fixed", NULL)                                                                                            \
     X(richardson, "richardson", "step doubling")                                                                       \
-    X(slope, "slope", "and a test of slopes")                                                                          \
-    X(embedded, "embedded", "against a prediction")                                                                    \
-    X(quantum, "quantum", "by how far outputs move")                                                                   \
+    X(slope, "slope", "step doubling and a test of slopes")                                                            \
+    X(embedded, "embedded", "compared with a prediction")                                                              \
+    X(quantum, "quantum", "by the change of outputs")                                                                  \
     X(converge, "converge", "for relax, newton")                                                                       \
     X(diverge, "diverge", "for relax, newton")
 
 /* Kinds of sim/detector.c: tt_detection_NAME. */
 #define TUTTI_DETECTIONS(X)                                                                                            \
-    X(none, "none", "each crosses its own")                                                                            \
-    X(early, "early", "those that a unit comes back with")                                                             \
-    X(output, "output", "and changes of discrete outputs, which are located")
+    X(none, "none", "each component handles its events")                                                               \
+    X(early, "early", "events for which a component returns early")                                                    \
+    X(output, "output", "also changes of discrete outputs, which are located")
 
 #define TUTTI_EXTRAPOLATIONS(X)                                                                                        \
     X(AUTO, "auto", NULL)                                                                                              \
@@ -110,25 +110,21 @@
 
 /* The quantity that a tolerance bounds. */
 #define TUTTI_ERRORS_PER(X)                                                                                            \
-    X(TIME, "time", "the error of the run, as a part of what each signal moves over")                                  \
-    X(STEP, "step", "that of each step")
+    X(TIME, "time", "the error of the run, relative to the range of each signal")                                      \
+    X(STEP, "step", "the error of each step")
 
 /* How units are taken back to an earlier point. */
 #define TUTTI_ROLLBACKS(X)                                                                                             \
     X(AUTO, "auto",                                                                                                    \
-      "by its saved states; if it has none, or incomplete ones, and a tolerance, or a method that goes back, is "      \
-      "asked "                                                                                                         \
-      "for: as with fork")                                                                                             \
+      "fmu; fork if saved states are missing or incomplete, and a tolerance or the method needs rollback")             \
     X(FMU, "fmu", "by its saved states only")                                                                          \
-    X(FORK, "fork", "it runs in a process of its own, which forks where a state is to be saved")                       \
-    X(REJECT, "reject",                                                                                                \
-      "by its saved states; one of FMI 1.0 has none, and rejects its last step, and repeats it, if it can "            \
-      "(canRejectSteps)")
+    X(FORK, "fork", "in a separate process, which forks where a state is saved")                                       \
+    X(REJECT, "reject", "by its saved states; FMI 1.0: by rejecting and repeating the last step (canRejectSteps)")
 
 /* How outputs at the end of a step are made to fit together. */
 #define TUTTI_CORRECTIONS(X)                                                                                           \
-    X(LINEAR, "linear", "one Newton step; also if nothing is said")                                                    \
-    X(SOLVE, "solve", "units are read again until they fit")
+    X(LINEAR, "linear", "one Newton step (default)")                                                                   \
+    X(SOLVE, "solve", "components are read again until they are consistent")
 
 #define TUTTI_SWEEPS(X)                                                                                                \
     X(SEIDEL, "seidel", NULL)                                                                                          \
@@ -141,40 +137,40 @@
 
 /* The Jacobian of a step. */
 #define TUTTI_NEWTONS(X)                                                                                               \
-    X(KEPT, "kept", "made anew only where it does not serve any more")                                                 \
-    X(FULL, "full", "made anew in every iteration")                                                                    \
-    X(BROYDEN, "broyden", "updated by what each iteration shows")                                                      \
-    X(KRYLOV, "krylov", "none: products with it, for GMRES")
+    X(KEPT, "kept", "computed again only when convergence is slow")                                                    \
+    X(FULL, "full", "computed in every iteration")                                                                     \
+    X(BROYDEN, "broyden", "updated by each iteration")                                                                 \
+    X(KRYLOV, "krylov", "only products with it, for GMRES")
 
 /* The units that an iteration of a step repeats. */
 #define TUTTI_REEVALUATIONS(X)                                                                                         \
     X(FULL, "full", "the whole step")                                                                                  \
-    X(LAST, "last", "the last one of the steps of their solvers: Model Exchange")
+    X(LAST, "last", "the last step of their solvers: Model Exchange")
 
 /* Confinement of the code of FMUs. */
 #define TUTTI_CONFINEMENTS(X)                                                                                          \
-    X(NONE, "none", "everything that you may do")                                                                      \
-    X(AUTO, "auto", "as with strict, as far as the kernel can")                                                        \
-    X(STRICT, "strict", "no files but its own, no network, no other programs and processes")
+    X(NONE, "none", "no restrictions")                                                                                 \
+    X(AUTO, "auto", "strict, as far as the kernel supports it")                                                        \
+    X(STRICT, "strict", "only its own files, no network, no other programs and processes")
 
 /* When ranks send signals of a step that may be taken back. */
 #define TUTTI_MODES(X)                                                                                                 \
     X(OPTIMISTIC, "optimistic", "at once")                                                                             \
-    X(PRUDENT, "prudent", "when it is known to be good")
+    X(PRUDENT, "prudent", "when the step is accepted")
 
 /* Which combinations of varied values a sweep runs; the first is the default. */
 #define TUTTI_SAMPLES(X)                                                                                               \
-    X(GRID, "grid", "every value with every other")                                                                    \
-    X(LATIN, "latin", "--runs values, one in each of so many equal parts of every range")                              \
+    X(GRID, "grid", "all combinations")                                                                                \
+    X(LATIN, "latin", "Latin hypercube: one value in each of --runs equal parts of every range")                       \
     X(SOBOL, "sobol", "--runs points of a Sobol sequence, which fill the ranges evenly")                               \
-    X(RANDOM, "random", "--runs values by chance, all alike")
+    X(RANDOM, "random", "--runs uniformly distributed random points")
 
 /* How parameters are estimated. */
 #define TUTTI_FIT_METHODS(X)                                                                                           \
-    X(LM, "lm", "by Levenberg and Marquardt")                                                                          \
+    X(LM, "lm", "Levenberg-Marquardt")                                                                                 \
     X(BOBYQA, "bobyqa", "by Powell, with quadratic models, without derivatives")                                       \
     X(NELDER_MEAD, "nelder-mead", "a simplex")                                                                         \
     X(SUBPLEX, "subplex", "simplexes in subspaces, for many parameters")                                               \
-    X(GLOBAL, "global", "in all of the bounds, which must be given, and lm from the best point")
+    X(GLOBAL, "global", "search within bounds, which are required, then lm from the best point")
 
 #endif

@@ -149,7 +149,8 @@ struct tt_option {
     unsigned commands;
     const char *short_name; /* "-o", or NULL */
     const char *argument;   /* "T"; NULL for a flag */
-    const char *help;       /* in brackets at its end: what holds if it is not given */
+    const char *help;       /* for the manual; the default in parentheses at its end */
+    const char *brief;      /* for --help: one line, with the default in brackets */
     const struct tutti_option_word
         *words;            /* ended by a NULL name; the first one holds if none is given; NULL: any text */
     const char *otherwise; /* what holds if none is given and that is more than the first word */
