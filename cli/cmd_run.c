@@ -25,7 +25,9 @@ static int follow(struct run_options *run)
     launcher_unmute(); /* what FMUs print is to be seen */
     signals_keep_quiet();
     output_keep_apart();
-    enum tutti_err err = signals_run(run->options, NULL);
+    signals_begin_run(run->options);
+    enum tutti_err err = tutti_run(run->options, NULL);
+    signals_in_run(false);
     if (err == TUTTI_ERR_STOPPED)
         return EXIT_DONE;
     if (err && err != TUTTI_ERR_ARGUMENT) /* which all have alike */
@@ -52,9 +54,9 @@ static const char *file_of_stats(const struct tutti_run_options *options, const 
 struct ending {
     const struct run_options *run;
     struct account account;
-    const char *stats_path;  /* NULL: no --stats */
-    const char *output_path; /* NULL: no result file */
-    char *step_log;          /* its path; NULL: none */
+    const char *stats_path; /* NULL: no --stats */
+    char *output_path;      /* NULL: no result file */
+    char *step_log;         /* its path; NULL: none */
     bool is_told;
     int status; /* to exit with */
 };
@@ -117,14 +119,14 @@ static void tell_loss(void *context, bool interrupted, const char *how)
     (void)output_finish();
 }
 
+/* A run in the process that reports how it went. */
 static int conduct(struct run_options *run, const char *stats_path)
 {
     struct tutti_run_options *options = run->options;
     bool makes_file = !tt_options_records_nothing(options) && strcmp(options->output, "-") != 0;
-    char *output_path = makes_file ? tt_fs_absolute(options->output) : NULL;
     struct ending ending = {.run = run,
                             .stats_path = stats_path,
-                            .output_path = output_path,
+                            .output_path = makes_file ? tt_fs_absolute(options->output) : NULL,
                             .step_log = options->step_log ? tt_fs_absolute(options->step_log) : NULL};
     struct tutti_run_stats stats;
     options->ends_hangs = !launcher_is_mpi();
@@ -135,40 +137,16 @@ static int conduct(struct run_options *run, const char *stats_path)
         guard_on_loss(tell_loss, &ending);
     }
     output_keep_apart();
-    enum tutti_err err = signals_run(options, &stats);
+    signals_begin_run(options);
+    enum tutti_err err = tutti_run(options, &stats);
+    signals_in_run(false);
     tell(&ending, err, &stats);
     signals_all_told(-1);
-    free(output_path);
+    free(ending.output_path);
     free(ending.step_log);
     account_fini(&ending.account);
     tt_stats_fini(&stats);
     return ending.status;
-}
-
-static int simulate(const struct arguments *arguments, struct run_options *run)
-{
-    const char *stats_name = arguments_value(arguments, "--stats");
-    /* Taken now: code of the FMU may change the folder that the process is in. */
-    char *stats_path = !stats_name                    ? NULL
-                       : strcmp(stats_name, "-") == 0 ? tt_text_copy(stats_name)
-                                                      : tt_fs_absolute(stats_name);
-    const char *other = file_of_stats(run->options, stats_name);
-    int status = EXIT_FAILED;
-    if (other) {
-        fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", other, stats_name);
-        status = EXIT_USAGE;
-    } else if (stats_path && !stats_may_replace(stats_path)) {
-        fprintf(stderr, "tutti run: --stats '%s' is there, and holds something else than JSON; name another file\n",
-                stats_name);
-        status = EXIT_USAGE;
-    } else if (launcher_is_follower()) {
-        status = follow(run);
-    } else if (!stats_path || strcmp(stats_path, "-") == 0 ||
-               output_can_be_written(stats_path)) { /* before hours of work */
-        status = conduct(run, stats_path);
-    }
-    free(stats_path);
-    return status;
 }
 
 int command_run(const struct arguments *arguments)
@@ -182,8 +160,32 @@ int command_run(const struct arguments *arguments)
     }
     if (status == EXIT_DONE && !run.options->output)
         status = run_exit_status(tutti_options_set(run.options, "output", "result.csv"));
-    if (status == EXIT_DONE)
-        status = simulate(arguments, &run);
+    if (status != EXIT_DONE) {
+        run_options_fini(&run);
+        return status;
+    }
+
+    const char *stats_name = arguments_value(arguments, "--stats");
+    /* Absolute from now on: code of the FMU may change the folder that the process is in. */
+    char *stats_path = !stats_name                    ? NULL
+                       : strcmp(stats_name, "-") == 0 ? tt_text_copy(stats_name)
+                                                      : tt_fs_absolute(stats_name);
+    const char *other = file_of_stats(run.options, stats_name);
+    status = EXIT_FAILED;
+    if (other) {
+        fprintf(stderr, "tutti run: %s and --stats cannot both be '%s'\n", other, stats_name);
+        status = EXIT_USAGE;
+    } else if (stats_path && !stats_may_replace(stats_path)) {
+        fprintf(stderr, "tutti run: --stats '%s' is there, and holds something else than JSON; name another file\n",
+                stats_name);
+        status = EXIT_USAGE;
+    } else if (launcher_is_follower()) {
+        status = follow(&run);
+    } else if (!stats_path || strcmp(stats_path, "-") == 0 ||
+               output_can_be_written(stats_path)) { /* before hours of work */
+        status = conduct(&run, stats_path);
+    }
+    free(stats_path);
     run_options_fini(&run);
     return status;
 }

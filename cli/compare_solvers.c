@@ -47,7 +47,10 @@ static enum tutti_err run_once(struct run_options *run, const char *solver, stru
     if (err)
         return err;
     tutti_options_set_recording(run->options, *recording);
-    return signals_run(run->options, stats);
+    signals_begin_run(run->options);
+    err = tutti_run(run->options, stats);
+    signals_in_run(false);
+    return err;
 }
 
 /* As run_once, with tolerances that leave next to no error; *recording is NULL if that was not to be had. */

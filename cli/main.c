@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <locale.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <tutti/tutti.h>
@@ -17,6 +18,8 @@ static bool is_help(const char *text)
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
+    struct arguments arguments;
+    int status = EXIT_USAGE;
     for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
         if (is_help(argv[i])) {
             help_print(command);
@@ -24,8 +27,11 @@ static int run_command(const struct command *command, int argc, char **argv)
         }
     if (launcher_is_follower())
         launcher_mute();
-    struct arguments arguments;
-    int status = arguments_parse(&arguments, command, argc, argv) ? command->run(&arguments) : EXIT_USAGE;
+    if (arguments_parse(&arguments, command, argc, argv)) {
+        pthread_cleanup_push(signals_on_thread_exit, NULL);
+        status = command->run(&arguments);
+        pthread_cleanup_pop(0);
+    }
     arguments_free(&arguments);
     return status;
 }
@@ -58,45 +64,37 @@ static int unknown_command(const char *name)
     return EXIT_USAGE;
 }
 
-/* Standard output is a result, too: one that cannot be written is a failure. */
-static int finish(int status)
-{
-    if (output_finish())
-        return status;
-    fputs("tutti: error: standard output cannot be written\n", stderr);
-    return status == EXIT_DONE ? EXIT_FAILED : status;
-}
-
-/* An FMU may make the locale of the environment count for the whole process: this thread keeps to the plain one, so that
- * numbers have a decimal point. */
-static void keep_locale(void)
-{
-    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (plain)
-        uselocale(plain);
-}
-
 int main(int argc, char **argv)
 {
     if (!output_fill_standard())
         return EXIT_FAILED;
-    keep_locale();
+
+    /* An FMU may activate the locale of the environment for the whole process: this thread keeps the plain one, so that
+     * numbers have a decimal point. */
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    if (plain)
+        uselocale(plain);
     tutti_options_name_with_dashes(true);
-    if (argc < 2) {
+
+    int status = EXIT_DONE;
+    if (argc < 2 || is_help(argv[1])) {
         help_print_all();
-        return finish(EXIT_USAGE);
-    }
-    if (is_help(argv[1])) {
-        help_print_all();
-        return finish(EXIT_DONE);
-    }
-    if (strcmp(argv[1], "--version") == 0) {
+        status = argc < 2 ? EXIT_USAGE : EXIT_DONE;
+    } else if (strcmp(argv[1], "--version") == 0) {
         printf("tutti %s\n", tutti_version());
-        return finish(EXIT_DONE);
+    } else {
+        const struct command *command = commands;
+        signals_install();
+        while (command->name && strcmp(command->name, argv[1]) != 0)
+            command++;
+        if (!command->name)
+            return unknown_command(argv[1]);
+        status = run_command(command, argc - 2, argv + 2);
     }
-    signals_install();
-    for (const struct command *command = commands; command->name; command++)
-        if (strcmp(command->name, argv[1]) == 0)
-            return finish(run_command(command, argc - 2, argv + 2));
-    return unknown_command(argv[1]);
+
+    /* Standard output is a result, too: one that cannot be written is a failure. */
+    if (output_finish())
+        return status;
+    fputs("tutti: error: standard output cannot be written\n", stderr);
+    return status == EXIT_DONE ? EXIT_FAILED : status;
 }

@@ -395,11 +395,11 @@ void signals_all_told(int status)
     told_status = status;
 }
 
-/* Code of an FMU called pthread_exit() in the first thread, without which the process cannot continue. */
-static void on_thread_exit(void *unused)
+void signals_on_thread_exit(void *unused)
 {
     (void)unused;
-    on_end_in_fmus("ended the thread that called it (pthread_exit)");
+    if (in_fmus)
+        on_end_in_fmus("ended the thread that called it (pthread_exit)");
 }
 
 /* In the heir of the process that FMUs ran in, which something ended that runs no handler. */
@@ -448,37 +448,27 @@ void signals_leave_fmus(void)
     tt_instance_show_thread(false);
 }
 
-static void begin_run(void)
-{
-    in_run = true;
-    start_watcher();
-}
-
 void signals_in_run(bool running)
 {
     if (running) {
         signals_enter_fmus();
-        begin_run();
+        in_run = true;
+        start_watcher();
     } else {
         signals_leave_fmus();
         in_run = false;
     }
 }
 
-enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats)
+void signals_begin_run(const struct tutti_run_options *options)
 {
-    enum tutti_err err;
     records = true;
     if (options->has_timeout && options->ends_hangs && options->processes == 0 && !options->nodes)
         timeout = options->timeout;
     if (!options->nodes) /* where that code runs then */
         signals_enter_fmus();
-    begin_run();
-    pthread_cleanup_push(on_thread_exit, NULL);
-    err = tutti_run(options, stats);
-    pthread_cleanup_pop(0);
-    signals_in_run(false);
-    return err;
+    in_run = true;
+    start_watcher();
 }
 
 static void install_crash(void)

@@ -20,8 +20,11 @@ void signals_enter_fmus(void);
 void signals_leave_fmus(void);
 /* As signals_install, for work that the first signal ends only at a safe point (tutti_run_options.interrupt). */
 void signals_in_run(bool running);
-/* tutti_run, between them. */
-enum tutti_err signals_run(const struct tutti_run_options *options, struct tutti_run_stats *stats);
+/* Instead of signals_in_run(true), before tutti_run with these options; signals_in_run(false) follows. */
+void signals_begin_run(const struct tutti_run_options *options);
+/* Cleanup handler of the first thread while a command runs: code of an FMU may call pthread_exit(), and nothing
+ * continues without this thread. */
+void signals_on_thread_exit(void *unused);
 /* In a run: all messages are written, and only FMUs are still to be freed; if one of them crashes then, the process
  * ends with a warning and this exit status. -1: off. */
 void signals_all_told(int status);

@@ -77,25 +77,6 @@ static enum tutti_err run_job_agree(const struct tt_launch *launch, enum tutti_e
     return launch->launcher->agree ? launch->launcher->agree(launch->self, err) : err;
 }
 
-/* Everything is open: the calling thread is the conductor, or a rank. */
-static enum tutti_err run_job_execute(const struct tt_launch *launch, struct tt_conductor *conductor,
-                                      struct tutti_run_stats *stats)
-{
-    const struct tt_launcher *launcher = launch->launcher;
-    struct tt_supervision_thread *thread = NULL;
-    struct tt_failure failure;
-    if (!launcher->work)
-        return tt_supervision_run(launch, conductor, stats);
-    enum tutti_err err = conductor ? tt_supervision_start(&thread, launch, conductor) : TUTTI_OK;
-    err = run_job_agree(launch, err);
-    if (!err)
-        err = launcher->work(launch->self, stats);
-    tt_fail_save(&failure, err);
-    if (thread)
-        err = tt_supervision_join(thread, stats);
-    return failure.err ? tt_fail_restore(&failure) : err;
-}
-
 static bool run_job_has_conductor(const struct tt_launch *launch)
 {
     const struct tt_launcher *launcher = launch->launcher;
@@ -127,46 +108,20 @@ static enum tutti_err run_job_prepare_conductor(struct tt_conductor *conductor, 
     return TUTTI_OK;
 }
 
-static enum tutti_err run_placed(const struct tt_launch *launch, struct tutti_run_stats *stats,
-                                 struct tt_recovery *recovery)
+/* Places the units, opens what writes results, and runs: the calling thread is the conductor, or a rank. */
+static enum tutti_err run_job_execute(struct tt_launch *launch, struct tt_job *job, struct tutti_run_stats *stats,
+                                      struct tt_recovery *recovery)
 {
     const struct tt_launcher *launcher = launch->launcher;
     struct tt_conductor *conductor = NULL;
     struct tt_collector *collector = NULL;
-    enum tutti_err err = TUTTI_OK;
-    if (run_job_has_conductor(launch))
-        err = tt_conductor_new(&conductor, &launch->job->options, launch->job->result, launch->ranks);
-    if (!err && conductor)
-        err = run_job_prepare_conductor(conductor, launch->job, &collector);
-    if (!err && conductor)
-        err = tt_conductor_expect_states(conductor, &launch->job->states);
-    if (!err && (conductor || !launcher->has_conductor)) /* where files are written */
-        err = tt_state_files_check_writable(&launch->job->states);
-    if (!err && launcher->open)
-        err = launcher->open(launch->self, launch->job, launch->ranks);
+    struct tt_supervision_thread *thread = NULL;
     struct tt_failure failure;
-    tt_fail_save(&failure, run_job_agree(launch, err));
-    recovery->started = !failure.err;
-    if (!failure.err)
-        tt_fail_save(&failure, run_job_execute(launch, conductor, stats));
-    else if (conductor)
-        (void)!tt_conductor_finish(conductor, stats);
-    err = tt_recovery_store(recovery, collector);
-    if (!failure.err)
-        tt_fail_save(&failure, err);
-    tt_collector_free(collector);
-    return tt_fail_restore(&failure);
-}
-
-static enum tutti_err place_and_run(struct tt_launch *launch, struct tt_job *job, struct tutti_run_stats *stats,
-                                    struct tt_recovery *recovery)
-{
     int32_t *place = calloc(job->system->component_count, sizeof *place);
     enum tutti_err err = run_job_agree(launch, place ? TUTTI_OK : tt_fail_memory());
     if (!err)
-        err = launch->launcher->place(launch->self, job, place, &launch->ranks);
+        err = launcher->place(launch->self, job, place, &launch->ranks);
     if (err == TUTTI_ERR_ARGUMENT && recovery->used > 0) { /* --place names ranks that no longer exist */
-        struct tt_failure failure;
         tt_fail_save(&failure, err);
         err =
             tt_fail(TUTTI_ERR_LOST,
@@ -174,14 +129,51 @@ static enum tutti_err place_and_run(struct tt_launch *launch, struct tt_job *job
                     "(without --place), or name more nodes than it needs, so that one can take the place of another",
                     failure.message);
     }
+    if (err) {
+        free(place);
+        return err;
+    }
+
     launch->job = job;
     job->place = place;
-    if (!err)
-        err = run_placed(launch, stats, recovery);
+    if (run_job_has_conductor(launch))
+        err = tt_conductor_new(&conductor, &job->options, job->result, launch->ranks);
+    if (!err && conductor)
+        err = run_job_prepare_conductor(conductor, job, &collector);
+    if (!err && conductor)
+        err = tt_conductor_expect_states(conductor, &job->states);
+    if (!err && (conductor || !launcher->has_conductor)) /* where files are written */
+        err = tt_state_files_check_writable(&job->states);
+    if (!err && launcher->open)
+        err = launcher->open(launch->self, job, launch->ranks);
+    err = run_job_agree(launch, err);
+    tt_fail_save(&failure, err);
+    recovery->started = !err;
+
+    if (err) {
+        if (conductor)
+            (void)!tt_conductor_finish(conductor, stats);
+    } else if (!launcher->work) {
+        tt_fail_save(&failure, tt_supervision_run(launch, conductor, stats));
+    } else {
+        err = run_job_agree(launch, conductor ? tt_supervision_start(&thread, launch, conductor) : TUTTI_OK);
+        if (!err)
+            err = launcher->work(launch->self, stats);
+        tt_fail_save(&failure, err);
+        if (thread)
+            err = tt_supervision_join(thread, stats);
+        if (!failure.err)
+            tt_fail_save(&failure, err);
+    }
+
+    err = tt_recovery_store(recovery, collector);
+    if (!failure.err)
+        tt_fail_save(&failure, err);
+    tt_collector_free(collector);
     launch->job = NULL;
     job->place = NULL;
     free(place);
-    return err;
+    return tt_fail_restore(&failure);
 }
 
 static enum tutti_err run_job_set_launcher(struct tt_launch *launch, const struct tt_launcher *launcher)
@@ -242,54 +234,55 @@ static enum tutti_err run_live(const struct tt_launch *launch, struct tt_job *jo
     return tt_live_attach(*live, job);
 }
 
-static enum tutti_err run_job_prepare_and_run(struct tt_launch *launch, struct tutti_run_stats *stats,
-                                              struct tt_recovery *recovery)
-{
-    const struct tutti_run_options *options = &recovery->options;
-    struct tt_job job;
-    if (launch->launcher->prepare)
-        TRY(launch->launcher->prepare(launch->self, options, &options));
-    enum tutti_err opened = tt_job_open(&job, options, NULL), err = run_job_agree(launch, opened);
-    if (opened)
-        return err;
-    report_files(&job);
-    struct tt_byte_writer identity = {0};
-    struct tt_run_federate along = {0};
-    if (!err)
-        err = run_job_agree(
-            launch, job.options.key && !job.options.nodes && !job.options.join
-                        ? tt_fail(TUTTI_ERR_ARGUMENT, "--key has no effect without --nodes or --join; leave it out")
-                        : TUTTI_OK);
-    if (!err)
-        err = run_job_agree(launch, tt_run_federate_open(&along, &job));
-    if (!err && (job.checkpoint || job.resume || options->recover > 0))
-        err = run_job_agree(launch, tt_run_identity_check(&job, &identity));
-    if (!err)
-        err = choose_launcher(launch, &job);
-    if (!err)
-        err = run_job_agree(launch, run_live(launch, &job, &recovery->live));
-    tt_live_control_attach(&job);
-    if (!err)
-        err = place_and_run(launch, &job, stats, recovery);
-    struct tt_failure failure;
-    tt_fail_save(&failure, err);
-    tt_bytes_fini(&identity);
-    tt_run_federate_close(&along);
-    if (recovery->live)
-        tt_live_detach(recovery->live);
-    tt_job_close(&job);
-    return tt_fail_restore(&failure);
-}
-
+/* One try of the run: with the launcher that is requested, from the job to the end. */
 static enum tutti_err run_job_attempt(struct tutti_run_stats *stats, struct tt_recovery *recovery)
 {
+    const struct tutti_run_options *options = &recovery->options;
     struct tt_launch launch = {0};
+    struct tt_job job;
+    struct tt_byte_writer identity = {0};
+    struct tt_run_federate along = {0};
     struct tt_failure failure;
+    enum tutti_err err = TUTTI_OK;
+    bool has_job = false;
     int i = 0;
     while (i < LAUNCHERS - 1 && !launchers[i]->is_asked_for(recovery->asked))
         i++;
     TRY(run_job_set_launcher(&launch, launchers[i]));
-    tt_fail_save(&failure, run_job_prepare_and_run(&launch, stats, recovery));
+    if (launch.launcher->prepare)
+        err = launch.launcher->prepare(launch.self, options, &options);
+    if (!err) {
+        err = tt_job_open(&job, options, NULL);
+        has_job = !err;
+        err = run_job_agree(&launch, err);
+    }
+    if (has_job) {
+        report_files(&job);
+        if (!err)
+            err = run_job_agree(&launch, job.options.key && !job.options.nodes && !job.options.join
+                                             ? tt_fail(TUTTI_ERR_ARGUMENT,
+                                                       "--key has no effect without --nodes or --join; leave it out")
+                                             : TUTTI_OK);
+        if (!err)
+            err = run_job_agree(&launch, tt_run_federate_open(&along, &job));
+        if (!err && (job.checkpoint || job.resume || options->recover > 0))
+            err = run_job_agree(&launch, tt_run_identity_check(&job, &identity));
+        if (!err)
+            err = choose_launcher(&launch, &job);
+        if (!err)
+            err = run_job_agree(&launch, run_live(&launch, &job, &recovery->live));
+        tt_live_control_attach(&job);
+        if (!err)
+            err = run_job_execute(&launch, &job, stats, recovery);
+    }
+    tt_fail_save(&failure, err);
+    if (has_job) {
+        tt_bytes_fini(&identity);
+        tt_run_federate_close(&along);
+        if (recovery->live)
+            tt_live_detach(recovery->live);
+        tt_job_close(&job);
+    }
     if (launch.self && launch.launcher->close)
         launch.launcher->close(launch.self);
     free(launch.self);
