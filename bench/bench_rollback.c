@@ -66,11 +66,11 @@ int main(int argc, char **argv)
         times[1] = now();
         check(tt_saved_state_save(in, &saved));
         times[2] = now();
-        check(tt_co_simulation_do_step(in, t, h, true, &made));
+        check(tt_instance_do_step(in, t, h, true, &made, NULL));
         times[3] = now();
         check(tt_saved_state_restore(in, &saved));
         times[4] = now();
-        check(tt_co_simulation_do_step(in, t, h, true, &made));
+        check(tt_instance_do_step(in, t, h, true, &made, NULL));
         call[i] = times[1] - times[0];
         save[i] = times[2] - times[1];
         step[i] = times[3] - times[2];

@@ -402,7 +402,7 @@ enum tutti_err tt_batched_call_conclude(const struct tt_batched_call *triple, st
             in->state = tt_fmi_state_after(TUTTI_CS, TUTTI_CALL_SET, in->state, false);
         if (triple->fmi < 3) /* FMI 1.0 and 2.0 do not have this argument */
             pass->step.reached = pass->aim.end;
-        return tt_co_simulation_conclude_step(in, pass->aim.t, pass->aim.end, pass->status, &pass->step);
+        return tt_instance_conclude_step(in, pass->aim.t, pass->aim.end, pass->status, &pass->step);
     default: return TUTTI_OK;
     }
 }

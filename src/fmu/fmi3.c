@@ -38,7 +38,7 @@ static void fmi3_intermediate_update(fmi3InstanceEnvironment environment, fmi3Fl
     struct tt_fmu_callback called = tt_fmu_callbacks_enter(environment);
     struct tt_intermediate_update update = {t, set_requested, get_allowed, step_finished, can_return_early, false, t};
     if (called.instance)
-        tt_co_simulation_intermediate(called.instance, &update);
+        tt_instance_intermediate(called.instance, &update);
     tt_fmu_callbacks_leave(called);
     if (early_return_requested)
         *early_return_requested = update.return_early && can_return_early;

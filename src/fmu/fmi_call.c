@@ -222,10 +222,8 @@ enum tutti_err tt_fmi_call_handle_status(struct tt_instance *in, enum tt_fmi_cal
     }
 }
 
-enum tutti_err tt_fmi_call_require(const struct tt_instance *in, uint32_t can, const char *what)
+enum tutti_err tt_fmi_call_fail_unsupported(const struct tt_instance *in, const char *what)
 {
-    if (in->can & can)
-        return TUTTI_OK;
     tt_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU offers no %s", in->options.name, in->library->file, what);
     return fmi_call_set_error_info(in, TUTTI_ERR_UNSUPPORTED);
 }

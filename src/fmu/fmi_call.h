@@ -14,10 +14,10 @@ extern _Thread_local struct tt_instance *tt_fmi_call_current __attribute__((tls_
 extern _Thread_local volatile bool tt_fmi_call_takes_message __attribute__((tls_model("initial-exec")));
 
 /* The messages of fmi_call.c: a call that the state machine forbids; one that failed (what: "returned Error"); a capability
- * that the FMU does not have (OK if it has). */
+ * that the FMU does not have. */
 enum tutti_err tt_fmi_call_fail_forbidden(const struct tt_instance *in, enum tt_fmi_call call);
 enum tutti_err tt_fmi_call_fail(struct tt_instance *in, enum tutti_err err, const char *what);
-TUTTI_CHECKED enum tutti_err tt_fmi_call_require(const struct tt_instance *in, uint32_t can, const char *what);
+enum tutti_err tt_fmi_call_fail_unsupported(const struct tt_instance *in, const char *what);
 /* A call was answered by Error or Discard, but there is an alternative: a different point (exchange.c), or differences.
  * Keeps the FMU's messages for the case that the alternative fails, too. The instance does not enter the error state. */
 void tt_fmi_call_set_refused(struct tt_instance *in, const char *what);
@@ -26,8 +26,8 @@ void tt_fmi_call_clear_refused(struct tt_instance *in);
 /* Every status that is not OK. */
 enum tutti_err tt_fmi_call_handle_status(struct tt_instance *in, enum tt_fmi_call call, enum tt_fmi_status status);
 /* Every end of a do-step from t to `end`; `step` as it was filled in (binding.h). */
-enum tutti_err tt_co_simulation_conclude_step(struct tt_instance *in, double t, double end, enum tt_fmi_status status,
-                                              struct tt_fmi_step *step);
+enum tutti_err tt_instance_conclude_step(struct tt_instance *in, double t, double end, enum tt_fmi_status status,
+                                         struct tt_fmi_step *step);
 /* I2: after Fatal no function of the FMU is called any more, for any instance, and the library stays loaded. */
 void tt_fmi_call_mark_fatal(struct tt_instance *in);
 
@@ -42,6 +42,12 @@ extern _Thread_local bool tt_fmi_call_ignores_fatal; /* tt_instance_ignore_fatal
 static inline bool tt_fmi_call_may(const struct tt_instance *in, enum tt_fmi_call call)
 {
     return (!in->library->fatal || tt_fmi_call_ignores_fatal) && tt_fmi_state_allows(in->allowed, call, in->state);
+}
+
+/* Before a call that takes a capability (TUTTI_CAN_*). */
+static inline enum tutti_err tt_fmi_call_require(const struct tt_instance *in, uint32_t can, const char *what)
+{
+    return __builtin_expect((in->can & can) != 0, 1) ? TUTTI_OK : tt_fmi_call_fail_unsupported(in, what);
 }
 
 /* Before every call into the FMU: may it be made (I1 to I15), and which one is it. */

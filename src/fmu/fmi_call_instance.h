@@ -94,7 +94,7 @@ void tt_fmu_callbacks_format_message(const void *environment, enum tt_fmi_status
 
 /* In a do-step: the FMU is in an intermediate update (3.0), and may set update->return_early. An error here is kept for
  * the end of the step, and the FMU is requested to return early. */
-void tt_co_simulation_intermediate(struct tt_instance *instance, struct tt_intermediate_update *update);
+void tt_instance_intermediate(struct tt_instance *instance, struct tt_intermediate_update *update);
 
 /* Says that the FMU's library lacks the function that is being called; ERROR. */
 enum tt_fmi_status tt_fmu_callbacks_fail_missing(struct tt_instance *instance);

@@ -9,7 +9,7 @@
  * before every call into an FMU. Rules that such a table cannot express are enforced in the files named in parentheses:
  *  I1  Nothing is called before instantiation succeeded, and nothing after the instance was freed.
  *  I2  After Fatal nothing is called at all, not even free, for no instance of the FMU (fmi_call.c); but see tt_instance_ignore_fatal.
- *  I3  After Error only reads for debugging, state functions, reset and free are called. Exceptions: Error of derivatives and indicators of Model Exchange may mean Discard (model_exchange.c); directional derivatives can be replaced by differences (instance.c).
+ *  I3  After Error only reads for debugging, state functions, reset and free are called. Exceptions: Error of derivatives and indicators of Model Exchange may mean Discard (instance.c); directional derivatives can be replaced by differences (instance.c).
  *  I4  Structural parameters are set in (re)configuration mode only, and nothing else is set there (unit/cs.c).
  *  I5  Initialisation mode is entered once, from Instantiated; FMI 1.0 has no reads before it is initialised.
  *  I6  A do-step starts in step mode only, and (step.c) where the one before ended, at first at the start time.

@@ -10,10 +10,11 @@
 #include "base/crash.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/time.h"
 #include "fmu/fmi_call.h"
+#include "fmu/fmu_callbacks.h"
 #include "fmu/instance_clocks_header.h"
 #include "fmu/process/forked.h"
-#include "fmu/fmu_callbacks.h"
 
 /* Instances of FMUs that were Fatal; never freed. */
 static _Atomic(struct tt_instance *) dead;
@@ -725,4 +726,299 @@ void *tt_instance_scratch(struct tt_instance *in, size_t size)
         in->scratch_size = size;
     }
     return in->scratch;
+}
+
+/* ---- Co-Simulation: steps, and the events between them ---- */
+
+/* Clamps the time that the FMU reports to have reached to [t, end] within rounding; false if it is elsewhere. */
+static bool clamp_reached(const struct tt_instance *in, double t, double end, double *reached)
+{
+    double span = in->setup.stop - in->setup.start;
+    if (tt_time_same(*reached, t, span) || tt_time_same(*reached, end, span))
+        *reached = fmin(fmax(*reached, t), end);
+    return *reached >= t && *reached <= end;
+}
+
+/* Handles the results of a step beyond OK: it ended early, at an event, or requests the end of the run. Without these
+ * the communication point is reached, however far the FMU's internal clock is from it (a fixed internal step may not
+ * divide h). Unrequested events are accepted. */
+static enum tutti_err instance_check_step(struct tt_instance *in, double t, double end, struct tt_fmi_step *step)
+{
+    step->event = step->event && in->event_mode;
+    if (!step->early && !step->event && !step->terminate)
+        step->reached = end;
+    double said = step->reached;
+    if (clamp_reached(in, t, end, &step->reached))
+        return TUTTI_OK;
+    in->state = TUTTI_STATE_ERROR;
+    tt_fail(TUTTI_ERR_FMU,
+            "%s (%s): the FMU says that its step from t = %s to %s came to %s, which is not between; if it "
+            "has steps of its own, use "
+            "--step with a multiple of them",
+            in->options.name, in->library->file, TIME(t), TIME(end), TIME(said));
+    return tt_fail_about(TUTTI_ERR_FMU, in->options.name, NULL, t);
+}
+
+/* A do-step that did not return OK. A discarded one of FMI 3.0 stands where it stood; 1.0 and 2.0 need a saved state
+ * (I10). */
+static enum tutti_err instance_conclude_unusual_step(struct tt_instance *in, double t, double end,
+                                                     enum tt_fmi_status status, struct tt_fmi_step *step)
+{
+    if (in->binding->after_step) {
+        struct tt_fmi_call_frame frame = tt_fmi_call_enter(in);
+        status = in->binding->after_step(in, t, status, step);
+        tt_fmi_call_leave(frame);
+    }
+    if (status != TUTTI_STATUS_DISCARD) {
+        if (status > TUTTI_STATUS_WARNING)
+            return tt_fmi_call_conclude(in, TUTTI_CALL_DO_STEP, status);
+        TRY(instance_check_step(in, t, end, step));
+        in->time = step->reached;
+        return tt_fmi_call_conclude(in, TUTTI_CALL_DO_STEP, status);
+    }
+    in->deferred = 0;
+    if (in->binding->fmi == 3) {
+        *step = (struct tt_fmi_step){.reached = t, .discarded = true, .can_retry = true};
+        return TUTTI_OK;
+    }
+    step->discarded = true;
+    if (!clamp_reached(in, t, end, &step->reached))
+        step->reached = t; /* it gave up anyway */
+    in->state = TUTTI_STATE_DISCARDED;
+    in->time = step->reached;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_instance_conclude_step(struct tt_instance *in, double t, double end, enum tt_fmi_status status,
+                                         struct tt_fmi_step *step)
+{
+    if (__builtin_expect(in->callback_error != TUTTI_OK, 0)) {
+        in->state = in->state == TUTTI_STATE_FATAL ? in->state : TUTTI_STATE_ERROR;
+        return in->callback_error;
+    }
+    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
+        return instance_conclude_unusual_step(in, t, end, status, step);
+    if (__builtin_expect(step->early || step->event || step->terminate, 0))
+        TRY(instance_check_step(in, t, end, step));
+    else
+        step->reached = end;
+    if (__builtin_expect(in->deferred != 0, 0))
+        tt_fmu_callbacks_log_deferred(in);
+    in->state = TUTTI_STATE_STEP;
+    in->time = step->reached;
+    return TUTTI_OK;
+}
+
+/* I6: a step starts where the one before ended. */
+static enum tutti_err fail_wrong_start(const struct tt_instance *in, double t)
+{
+    return tt_fail(TUTTI_ERR_STATE,
+                   "%s: a step from t = %s, but the FMU is at %s; this is a fault in the program that "
+                   "drives the FMU",
+                   in->options.name, NUMBER(t), NUMBER(in->time));
+}
+
+enum tutti_err tt_instance_do_step(struct tt_instance *in, double t, double h, bool no_going_back,
+                                   struct tt_fmi_step *step, bool *pending)
+{
+    TRY(tt_fmi_call_begin(in, TUTTI_CALL_DO_STEP));
+    if (__builtin_expect(t != in->time, 0) && !tt_time_same(t, in->time, in->setup.stop - in->setup.start))
+        return fail_wrong_start(in, t);
+    in->time = t;
+    in->callback_error = TUTTI_OK;
+    *step = (struct tt_fmi_step){.reached = t + h};
+    struct tt_fmi_call_frame frame = tt_fmi_call_enter(in);
+    enum tt_fmi_status status = in->binding->do_step(in, t, h, no_going_back, step);
+    tt_fmi_call_leave(frame);
+    if (__builtin_expect(status == TUTTI_STATUS_PENDING, 0) && pending) {
+        *pending = true;
+        return TUTTI_OK;
+    }
+    return tt_instance_conclude_step(in, t, t + h, status, step);
+}
+
+enum tutti_err tt_instance_end_step(struct tt_instance *in, double t, double h, struct tt_fmi_step *step)
+{
+    in->call = TUTTI_CALL_DO_STEP;
+    struct tt_fmi_call_frame frame = tt_fmi_call_enter(in); /* read by a watchdog */
+    enum tutti_err err = tt_instance_conclude_step(in, t, t + h, TUTTI_STATUS_PENDING, step);
+    tt_fmi_call_leave(frame);
+    return err;
+}
+
+void tt_instance_intermediate(struct tt_instance *in, struct tt_intermediate_update *update)
+{
+    if (in->call != TUTTI_CALL_DO_STEP || in->callback_error != TUTTI_OK || !in->options.intermediate_update)
+        return;
+    enum tt_fmi_state state = in->state;
+    double time = in->time;
+    in->state = TUTTI_STATE_INTERMEDIATE;
+    in->time = update->time;
+    in->callback_error = in->options.intermediate_update(in->options.intermediate_context, in, update);
+    if (in->state == TUTTI_STATE_INTERMEDIATE) /* not if a call failed in it */
+        in->state = state;
+    in->time = time;
+    in->call = TUTTI_CALL_DO_STEP;
+    update->return_early = update->return_early || in->callback_error != TUTTI_OK;
+}
+
+enum tutti_err tt_instance_enter_event(struct tt_instance *in)
+{
+    if (!in->event_mode) /* I8 */
+        return tt_fmi_call_fail_forbidden(in, TUTTI_CALL_ENTER_EVENT);
+    CALL(in, TUTTI_CALL_ENTER_EVENT, enter_event, in);
+    tt_instance_clocks_reset(in);
+    in->has_next_event = false;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_instance_update_discrete(struct tt_instance *in, struct tt_discrete_update *discrete)
+{
+    *discrete = (struct tt_discrete_update){.has_next_event = in->has_next_event, .next_event = in->next_event};
+    CALL(in, TUTTI_CALL_UPDATE_DISCRETE, update_discrete, in, discrete);
+    if (discrete->has_next_event && isnan(discrete->next_event))
+        return tt_fmi_call_fail(in, TUTTI_ERR_FMU, "announces the next event for a time that is not a number (NaN)");
+    tt_instance_clocks_clear_ticks(in);
+    in->has_next_event = discrete->has_next_event;
+    in->next_event = discrete->next_event;
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_instance_enter_step(struct tt_instance *in)
+{
+    CALL(in, TUTTI_CALL_ENTER_STEP, enter_step, in);
+    return TUTTI_OK;
+}
+
+/* ---- Model Exchange: time, states and derivatives; a right-hand side calls as little as possible ---- */
+
+static enum tutti_err instance_conclude_unusual_point(struct tt_instance *in, enum tt_fmi_call call,
+                                                      enum tt_fmi_status status, bool *discarded)
+{
+    /* After Error, FMI allows an FMU only to be read and freed (I3); Discard marks a point at which it cannot be
+     * evaluated. Many FMUs return Error for such a point, too (the square root of a state that the solver tried below
+     * 0), and work at the next point. Error from a call that only reads is therefore handled as Discard; if the FMU
+     * has failed, its next call returns Error again. */
+    bool reads = call == TUTTI_CALL_GET_DERIVATIVES || call == TUTTI_CALL_GET_INDICATORS;
+    bool refused = status == TUTTI_STATUS_ERROR && reads;
+    if (status != TUTTI_STATUS_DISCARD && !refused)
+        return tt_fmi_call_handle_status(in, call, status);
+    if (refused && !in->refusal)
+        tt_log(in->options.log, TUTTI_LOG_WARNING, in->options.name,
+               "%s returned Error at t = %s, a point that was tried; others are tried instead",
+               in->binding->call_names[TUTTI_ME][call], TIME(in->time));
+    if (refused)
+        tt_fmi_call_set_refused(in, "returned Error");
+    in->deferred = 0; /* an answer, not an error, whatever the FMU calls it */
+    *discarded = true;
+    return TUTTI_OK;
+}
+
+/* The end of a call that may be refused for the point where the FMU was put. The instance's state does not change. */
+static inline enum tutti_err instance_conclude_point(struct tt_instance *in, enum tt_fmi_call call,
+                                                     enum tt_fmi_status status, bool *discarded)
+{
+    if (__builtin_expect(status != TUTTI_STATUS_OK, 0))
+        return instance_conclude_unusual_point(in, call, status, discarded);
+    if (__builtin_expect(in->deferred != 0 || in->refused, 0))
+        tt_fmi_call_clear_refused(in);
+    return TUTTI_OK;
+}
+
+/* As CALL of fmi_call.h, for vectors: an FMU whose vector is empty is not called. */
+#define CALL_VECTOR(in, call, slot, values, count)                                                                     \
+    do {                                                                                                               \
+        if ((count) > 0)                                                                                               \
+            CALL(in, call, slot, in, values, count);                                                                   \
+        else                                                                                                           \
+            TRY(tt_fmi_call_begin(in, call));                                                                          \
+    } while (0)
+
+/* As CALL_VECTOR, at a point that may be discarded. */
+#define CALL_POINT(in, call, slot, values, count, discarded)                                                           \
+    do {                                                                                                               \
+        TRY(tt_fmi_call_begin(in, call));                                                                              \
+        if (__builtin_expect((count) == 0, 0))                                                                         \
+            return TUTTI_OK;                                                                                           \
+        struct tt_fmi_call_frame frame_ = tt_fmi_call_enter(in);                                                       \
+        enum tt_fmi_status status_ = (in)->binding->slot(in, values, count);                                           \
+        tt_fmi_call_leave(frame_);                                                                                     \
+        return instance_conclude_point(in, call, status_, discarded);                                                  \
+    } while (0)
+
+enum tutti_err tt_instance_count_states(struct tt_instance *in, size_t *states, size_t *indicators)
+{
+    *states = in->library->desc->state_count;
+    *indicators = in->library->desc->event_indicator_count;
+    if (in->binding->count_states)
+        CALL(in, TUTTI_CALL_COUNT_STATES, count_states, in, states, indicators);
+    else
+        TRY(tt_fmi_call_begin(in, TUTTI_CALL_COUNT_STATES));
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_instance_set_time(struct tt_instance *in, double t, bool *discarded)
+{
+    TRY(tt_fmi_call_begin(in, TUTTI_CALL_SET_TIME));
+    double before = in->time;
+    in->time = t;
+    struct tt_fmi_call_frame frame = tt_fmi_call_enter(in);
+    enum tt_fmi_status status = in->binding->set_time(in, t);
+    tt_fmi_call_leave(frame);
+    if (__builtin_expect(status == TUTTI_STATUS_DISCARD, 0))
+        in->time = before;
+    return instance_conclude_point(in, TUTTI_CALL_SET_TIME, status, discarded);
+}
+
+enum tutti_err tt_instance_set_states(struct tt_instance *in, const double *states, size_t count, bool *discarded)
+{
+    CALL_POINT(in, TUTTI_CALL_SET_STATES, set_states, states, count, discarded);
+}
+
+enum tutti_err tt_instance_get_derivatives(struct tt_instance *in, double *derivatives, size_t count, bool *discarded)
+{
+    CALL_POINT(in, TUTTI_CALL_GET_DERIVATIVES, get_derivatives, derivatives, count, discarded);
+}
+
+enum tutti_err tt_instance_get_indicators(struct tt_instance *in, double *indicators, size_t count, bool *discarded)
+{
+    CALL_POINT(in, TUTTI_CALL_GET_INDICATORS, get_indicators, indicators, count, discarded);
+}
+
+enum tutti_err tt_instance_get_states(struct tt_instance *in, double *states, size_t count)
+{
+    CALL_VECTOR(in, TUTTI_CALL_GET_STATES, get_states, states, count);
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_instance_get_nominals(struct tt_instance *in, double *nominals, size_t count)
+{
+    CALL_VECTOR(in, TUTTI_CALL_GET_NOMINALS, get_nominals, nominals, count);
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_instance_get_state_references(struct tt_instance *in, uint32_t *references, size_t count)
+{
+    TRY(tt_fmi_call_begin(in, TUTTI_CALL_GET_STATE_REFERENCES));
+    struct tt_fmi_call_frame frame = tt_fmi_call_enter(in);
+    enum tt_fmi_status status = in->binding->get_state_references(in, references, count);
+    tt_fmi_call_leave(frame);
+    if (status <= TUTTI_STATUS_WARNING || status == TUTTI_STATUS_FATAL || status == TUTTI_STATUS_MEMORY)
+        return tt_fmi_call_conclude(in, TUTTI_CALL_GET_STATE_REFERENCES, status);
+    in->deferred = 0; /* it does no harm */
+    return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s (%s): the FMU does not tell which variables its states are",
+                   in->options.name, in->library->file);
+}
+
+enum tutti_err tt_instance_completed_step(struct tt_instance *in, bool no_going_back, bool *event, bool *terminate)
+{
+    *event = *terminate = false;
+    CALL(in, TUTTI_CALL_COMPLETED_STEP, completed_step, in, no_going_back, event, terminate);
+    return TUTTI_OK;
+}
+
+enum tutti_err tt_instance_enter_continuous(struct tt_instance *in)
+{
+    CALL(in, TUTTI_CALL_ENTER_CONTINUOUS, enter_continuous, in);
+    return TUTTI_OK;
 }

@@ -85,14 +85,18 @@ TUTTI_CHECKED enum tutti_err tt_instance_get_adjoint(struct tt_instance *instanc
                                                      const double *seed, size_t seed_count, double *sensitivity,
                                                      size_t sensitivity_count);
 
-/* `no_going_back`: no state before t will be restored any more. */
-TUTTI_CHECKED enum tutti_err tt_co_simulation_do_step(struct tt_instance *instance, double t, double h,
-                                                      bool no_going_back, struct tt_fmi_step *step);
+/* `no_going_back`: no state before t will be restored any more. *pending becomes true if the FMU still computes
+ * (canRunAsynchronuously, 1.0 and 2.0): then only tt_instance_end_step, which waits for it, may be called.
+ * NULL: the step waits. */
+TUTTI_CHECKED enum tutti_err tt_instance_do_step(struct tt_instance *instance, double t, double h, bool no_going_back,
+                                                 struct tt_fmi_step *step, bool *pending);
+TUTTI_CHECKED enum tutti_err tt_instance_end_step(struct tt_instance *instance, double t, double h,
+                                                  struct tt_fmi_step *step);
 
-TUTTI_CHECKED enum tutti_err tt_co_simulation_enter_event(struct tt_instance *instance);
-TUTTI_CHECKED enum tutti_err tt_co_simulation_update_discrete(struct tt_instance *instance,
-                                                              struct tt_discrete_update *discrete);
-TUTTI_CHECKED enum tutti_err tt_co_simulation_enter_step(struct tt_instance *instance);
+TUTTI_CHECKED enum tutti_err tt_instance_enter_event(struct tt_instance *instance);
+TUTTI_CHECKED enum tutti_err tt_instance_update_discrete(struct tt_instance *instance,
+                                                         struct tt_discrete_update *discrete);
+TUTTI_CHECKED enum tutti_err tt_instance_enter_step(struct tt_instance *instance);
 
 /* Clocks (FMI 3.0), in event mode: activates or deactivates input clocks; reads whether they tick (in Scheduled
  * Execution only in the callback of a partition). STATE, with the clock's name, if the standard forbids it (I16 to
@@ -110,12 +114,6 @@ TUTTI_CHECKED enum tutti_err tt_instance_clocks_get_shift(struct tt_instance *in
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_set_interval(struct tt_instance *instance, uint32_t reference,
                                                              const struct tt_clock_timing *timing);
 /* Scheduled Execution: computes the partition of an input clock at time t, which the instance is at from then on. */
-/* The same, but comes back while the FMU still computes (canRunAsynchronuously, 1.0 and 2.0): *pending, and then nothing but
- * tt_co_simulation_end_step, which waits for it, may be called. */
-TUTTI_CHECKED enum tutti_err tt_co_simulation_begin_step(struct tt_instance *instance, double t, double h,
-                                                         bool no_going_back, struct tt_fmi_step *step, bool *pending);
-TUTTI_CHECKED enum tutti_err tt_co_simulation_end_step(struct tt_instance *instance, double t, double h,
-                                                       struct tt_fmi_step *step);
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_activate(struct tt_instance *instance, uint32_t reference, double t);
 
 /* Returns true if it can save states. An FMU for a different platform may turn out to have state that a fork loses. */
@@ -177,37 +175,35 @@ bool tt_instance_is_mixed(void);
 
 /* Numbers of continuous states and event indicators now (FMI 3.0: structural parameters may have changed them). To be
  * asked when instantiated, after a configuration, or in event mode; good until the next configuration. */
-TUTTI_CHECKED enum tutti_err tt_model_exchange_count_states(struct tt_instance *instance, size_t *states,
-                                                            size_t *indicators);
+TUTTI_CHECKED enum tutti_err tt_instance_count_states(struct tt_instance *instance, size_t *states, size_t *indicators);
 /* Functions of continuous-time mode (the getters also in event mode, the initialisation mode of 2.0 and 3.0, and
  * terminated). Discard is not an error here: *discarded becomes true (it is never set to false), the values are
  * undefined, and a different point may be tried. Error of the last two counts as Discard. With count 0 the FMU is not
  * called. */
-TUTTI_CHECKED enum tutti_err tt_model_exchange_set_time(struct tt_instance *instance, double t, bool *discarded);
-TUTTI_CHECKED enum tutti_err tt_model_exchange_set_states(struct tt_instance *instance, const double *states,
-                                                          size_t count, bool *discarded);
-TUTTI_CHECKED enum tutti_err tt_model_exchange_get_derivatives(struct tt_instance *instance, double *derivatives,
-                                                               size_t count, bool *discarded);
-TUTTI_CHECKED enum tutti_err tt_model_exchange_get_indicators(struct tt_instance *instance, double *indicators,
-                                                              size_t count, bool *discarded);
+TUTTI_CHECKED enum tutti_err tt_instance_set_time(struct tt_instance *instance, double t, bool *discarded);
+TUTTI_CHECKED enum tutti_err tt_instance_set_states(struct tt_instance *instance, const double *states, size_t count,
+                                                    bool *discarded);
+TUTTI_CHECKED enum tutti_err tt_instance_get_derivatives(struct tt_instance *instance, double *derivatives,
+                                                         size_t count, bool *discarded);
+TUTTI_CHECKED enum tutti_err tt_instance_get_indicators(struct tt_instance *instance, double *indicators, size_t count,
+                                                        bool *discarded);
 /* Returns true if the last call of one of these functions was answered by Error. tt_instance_refusal returns the FMU's
  * messages as a sentence, valid until the next refusal; "" without one. */
 bool tt_instance_refused(const struct tt_instance *instance);
 const char *tt_instance_refusal(const struct tt_instance *instance);
-TUTTI_CHECKED enum tutti_err tt_model_exchange_get_states(struct tt_instance *instance, double *states, size_t count);
+TUTTI_CHECKED enum tutti_err tt_instance_get_states(struct tt_instance *instance, double *states, size_t count);
 /* Returns nominal values of the states as the FMU reports them, even if they are 0 or negative. */
-TUTTI_CHECKED enum tutti_err tt_model_exchange_get_nominals(struct tt_instance *instance, double *nominals,
-                                                            size_t count);
+TUTTI_CHECKED enum tutti_err tt_instance_get_nominals(struct tt_instance *instance, double *nominals, size_t count);
 /* Returns the value references of the states, in the order of the state vector (FMI 1.0; later versions have them in
  * the description). UNSUPPORTED if the FMU does not provide them, as many do not: the instance remains usable. */
-TUTTI_CHECKED enum tutti_err tt_model_exchange_get_references(struct tt_instance *instance, uint32_t *references,
+TUTTI_CHECKED enum tutti_err tt_instance_get_state_references(struct tt_instance *instance, uint32_t *references,
                                                               size_t count);
 /* After every accepted step of the solver, with time and states set to its end. */
-TUTTI_CHECKED enum tutti_err tt_model_exchange_completed_step(struct tt_instance *instance, bool no_going_back,
-                                                              bool *event, bool *terminate);
+TUTTI_CHECKED enum tutti_err tt_instance_completed_step(struct tt_instance *instance, bool no_going_back, bool *event,
+                                                        bool *terminate);
 /* Enters continuous-time mode from event mode, in which initialisation ends, once update_discrete no longer sets
  * `again`; enter_event is the way back. (FMI 1.0 has no modes: the calls are not passed on. Its first update_discrete
  * returns the result of the initialisation, unless values were set since.) */
-TUTTI_CHECKED enum tutti_err tt_model_exchange_enter_continuous(struct tt_instance *instance);
+TUTTI_CHECKED enum tutti_err tt_instance_enter_continuous(struct tt_instance *instance);
 
 #endif

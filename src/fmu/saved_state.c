@@ -52,7 +52,8 @@ enum tutti_err tt_saved_state_restore(struct tt_instance *in, const struct tt_sa
     CALL(in, TUTTI_CALL_SET_STATE, set_state, in, saved->handle);
     in->state = saved->state;
     in->time = saved->time;
-    tt_instance_clocks_reset(in);
+    if (in->clocks)
+        tt_instance_clocks_reset(in);
     return TUTTI_OK;
 }
 

@@ -26,23 +26,6 @@ static double input_horizon(const struct tt_rank *rank, const struct tt_member *
     return member->inputs ? fmin(until, fmin(member->inputs->now.kink, member->inputs->now.event)) : until;
 }
 
-static enum tutti_err component_do_step(struct tt_rank *rank, struct tt_member *member, double goal,
-                                        struct tt_fmi_step *step)
-{
-    struct tt_unit *unit = member->unit;
-    if (__builtin_expect(unit->notes_last, 0)) {
-        member->begun = member->now;
-        if (member->inputs)
-            member->inputs_begun = member->inputs->now;
-    }
-    unit->step_size = component_step_size(rank, member, goal);
-    if (member->inputs)
-        TRY(tt_inputs_apply(member->inputs, unit, member->inputs->now.time, goal));
-    unit->horizon = input_horizon(rank, member, goal);
-    enum tutti_err err = unit->kind->step(unit, member->now.t, unit->step_size, step);
-    return __builtin_expect(err != TUTTI_OK, 0) ? tt_fail_about(err, unit->name, NULL, member->now.t) : TUTTI_OK;
-}
-
 /* Steps towards `target`; the first do-step may have been `made`, with this result. FMI 3.0 FMUs that discard a step stand
  * where they stood: try half of it, and half again. Where steps can be taken back, all units are, and try a shorter one. */
 static enum tutti_err do_steps_towards(struct tt_rank *rank, const struct tt_step_rules *rules,
@@ -52,10 +35,22 @@ static enum tutti_err do_steps_towards(struct tt_rank *rank, const struct tt_ste
     struct tt_unit *unit = member->unit;
     double goal = target;
     for (;; made = NULL) {
-        if (__builtin_expect(made != NULL, 0))
+        if (__builtin_expect(made != NULL, 0)) {
             *step = *made;
-        else
-            TRY(component_do_step(rank, member, goal, step));
+        } else {
+            if (__builtin_expect(unit->notes_last, 0)) {
+                member->begun = member->now;
+                if (member->inputs)
+                    member->inputs_begun = member->inputs->now;
+            }
+            unit->step_size = component_step_size(rank, member, goal);
+            if (member->inputs)
+                TRY(tt_inputs_apply(member->inputs, unit, member->inputs->now.time, goal));
+            unit->horizon = input_horizon(rank, member, goal);
+            enum tutti_err err = unit->kind->step(unit, member->now.t, unit->step_size, step);
+            if (__builtin_expect(err != TUTTI_OK, 0))
+                return tt_fail_about(err, unit->name, NULL, member->now.t);
+        }
         if (__builtin_expect(!step->discarded, 1))
             return TUTTI_OK;
         if (step->terminate)

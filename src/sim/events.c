@@ -85,7 +85,7 @@ static enum tutti_err check_events_among(struct tt_rank *rank, struct tt_point_e
         TRY(check_held_inputs(rank, member));
         here->pending = here->pending || member->now.event;
     }
-    if (!among)
+    if (!among && rank->ticks)
         TRY(tt_ticks_check_due(rank, &here->ticks));
     return rank->watches ? tt_rank_agree_point(rank, here) : TUTTI_OK;
 }

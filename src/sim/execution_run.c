@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/execution_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <tutti/run.h>
 
-#include "base/wall_clock.h"
 #include "base/number.h"
-#include "sim/ranks/team.h"
+#include "base/options/options.h"
+#include "base/wall_clock.h"
+#include "fmu/instance.h"
 #include "sim/checkpoint/checkpoint_schedule.h"
-#include "sim/requested.h"
+#include "sim/checkpoint/packed_state.h"
 #include "sim/choose.h"
 #include "sim/compatibility.h"
 #include "sim/control/control.h"
-#include "sim/execution.h"
-#include "sim/events.h"
-#include "sim/method_open.h"
-#include "sim/run.h"
-#include "sim/ticks.h"
-#include "sim/checkpoint/packed_state.h"
 #include "sim/control/twin.h"
-#include "base/options/options.h"
+#include "sim/events.h"
+#include "sim/execution.h"
+#include "sim/method_open.h"
 #include "sim/rank.h"
-#include "sim/start/init.h"
 #include "sim/rank_open.h"
+#include "sim/ranks/team.h"
+#include "sim/report/reporter.h"
+#include "sim/requested.h"
+#include "sim/run.h"
+#include "sim/start/init.h"
 #include "sim/start/input_rows.h"
+#include "sim/ticks.h"
+
+/* ---- to the first row ---- */
 
 static enum tutti_err open_record(struct tt_execution *execution)
 {
@@ -267,4 +272,82 @@ enum tutti_err tt_execution_run_files(const struct tutti_run_options *options, s
     tt_fail_save(&failure, tt_execution_run_job(&job, stats));
     tt_job_close(&job);
     return tt_fail_restore(&failure);
+}
+
+/* ---- under a conductor ---- */
+
+/* Messages that are equal on all ranks are logged by the first one; each rank logs those about its units, unless they
+ * are second instances. Suppressed messages are reported, too, for the last messages of a lost rank. */
+static enum tutti_err execution_run_in_fabric(const struct tt_job *job, struct tt_fabric *fabric, struct tt_team *team)
+{
+    bool is_twin = team && tt_team_number(team) == 1;
+    const struct tutti_log *asked = job->options.log;
+    enum tutti_log_level level = asked && asked->level > TUTTI_LOG_INFO ? asked->level : TUTTI_LOG_INFO;
+    struct tutti_run_stats stats = {0};
+    struct tt_reporter *reporter;
+    struct tt_failure failure;
+    enum tutti_err silent = tt_reporter_new(&reporter, fabric, level);
+    if (silent) {
+        fabric->kind->stop(fabric, 0); /* its end is seen; that others wait for it is not */
+        return silent;
+    }
+    const struct tutti_log *log = tt_reporter_get_log(reporter);
+    struct tt_execution execution = {.rank = {.job = job,
+                                              .stats = &stats,
+                                              .fabric = fabric,
+                                              .place = fabric->ranks > 1 ? job->place : NULL,
+                                              .reports = true,
+                                              .is_twin = is_twin,
+                                              .log = fabric->rank == 0 && !is_twin ? log : NULL,
+                                              .unit_log = is_twin ? NULL : log},
+                                     .master = {.reporter = reporter},
+                                     .team = team};
+    tt_instance_ignore_fatal(true);
+    tt_fail_save(&failure, is_twin ? tt_execution_serve_twin(&execution) : tt_execution_run(&execution));
+    tt_instance_ignore_fatal(false);
+    uint32_t component = atomic_load(&fabric->where->component); /* that was called last; TUTTI_NONE: none */
+    if (failure.err && failure.err != TUTTI_ERR_STOPPED)
+        fabric->kind->stop(fabric, fabric->step); /* other ranks continue to this rank's step, so that no row is lost */
+    tt_execution_count(&execution.master);
+    double t = execution.rank.t, target = execution.rank.target;
+    /* FMUs may log messages when they are freed; so the rank's end is reported after that. */
+    enum tutti_err closing = tt_execution_close(&execution, TUTTI_OK);
+    if (!failure.err)
+        tt_fail_save(&failure, closing);
+
+    /* A failure to report is ignored; the conductor detects the cause. */
+    if (!is_twin)
+        (void)!tt_reporter_send_tally(reporter, &stats);
+    enum tutti_err result = tt_fail_restore(&failure);
+    bool failed = result && result != TUTTI_ERR_STOPPED; /* in the step to `target`, if in one */
+    (void)!tt_reporter_send_end(reporter, result, component, failed ? fmax(t, target) : t);
+    tt_reporter_free(reporter);
+    tt_stats_fini(&stats);
+    return result;
+}
+
+enum tutti_err tt_execution_run_rank(const struct tt_job *job, struct tt_fabric *fabric)
+{
+    struct tt_team *team = NULL;
+    if (!job->options.twin)
+        return execution_run_in_fabric(job, fabric, NULL);
+    enum tutti_err err = tt_team_join(&team, fabric);
+    if (err)
+        tt_execution_fail_rank(fabric, err);
+    else
+        err = execution_run_in_fabric(job, tt_team_fabric(team), team);
+    tt_team_leave(team);
+    return err;
+}
+
+void tt_execution_fail_rank(struct tt_fabric *fabric, enum tutti_err err)
+{
+    struct tt_reporter *reporter;
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    fabric->kind->stop(fabric, 0);
+    if (tt_reporter_new(&reporter, fabric, TUTTI_LOG_INFO)) /* without it, its end is seen all the same */
+        return;
+    (void)!tt_reporter_send_end(reporter, tt_fail_restore(&failure), TUTTI_NONE, 0);
+    tt_reporter_free(reporter);
 }

@@ -87,8 +87,10 @@ static enum tutti_err step_accept(struct tt_sim *master, const struct tt_attempt
         rank->members[memory->pending_event_of].now.event = true;
         memory->passed_event_at = attempt->target;
     }
-    tt_tlm_record(master->tlm);
-    tt_correction_accept(master->correction);
+    if (master->tlm)
+        tt_tlm_record(master->tlm);
+    if (master->correction)
+        tt_correction_accept(master->correction);
     return tt_extrapolation_accept(&master->extrapolation);
 }
 

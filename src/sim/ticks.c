@@ -518,9 +518,9 @@ static enum tutti_err tick_node(struct tt_rank *rank, const struct tt_tick_node 
 
 enum tutti_err tt_ticks_check_due(struct tt_rank *rank, bool *any)
 {
-    if (rank->ticks && rank->ticks->pace.tasks)
+    if (rank->ticks->pace.tasks)
         TRY(tt_tick_pace_collect(rank));
-    for (uint32_t m = 0; rank->ticks && m < rank->own_count; m++) {
+    for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tt_tick_unit *unit = &rank->ticks->units[rank->own[m]->component];
         bool present = tt_rank_member_is_present(rank, rank->own[m]);
         for (uint32_t c = 0; c < unit->clock_count; c++) {

@@ -13,7 +13,6 @@ enum { MOST_DIRECTIONAL_TESTS = 8 };
 
 struct cs {
     struct tt_unit unit;
-    struct tt_instance *instance;
     struct tt_unit_options options;
     double *moving;          /* values of the moving inputs, for the intermediate update; made with the first one */
     size_t moving_values[2]; /* of Float64 variables; of Float32 ones, which follow */
@@ -97,27 +96,26 @@ static enum tutti_err cs_start(struct tt_unit *unit, const struct tt_unit_option
         .intermediate_update = options->moving_count ? cs_intermediate_update : NULL,
         .intermediate_context = cs,
     };
-    enum tutti_err err = tt_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
+    enum tutti_err err = tt_instance_new(&unit->instance, unit->fmu->libraries[TUTTI_CS], &instance);
     if (err == TUTTI_ERR_FMU && (unit->can & TUTTI_CAN_EVENT_MODE)) {
         /* Some FMUs claim event mode and refuse it. */
         instance.event_mode = false;
-        err = tt_instance_new(&cs->instance, unit->fmu->libraries[TUTTI_CS], &instance);
+        err = tt_instance_new(&unit->instance, unit->fmu->libraries[TUTTI_CS], &instance);
         if (err == TUTTI_OK)
             tt_log(options->log, TUTTI_LOG_WARNING, unit->name,
                    "the FMU claims event mode but refuses it; going on without");
     }
     TRY(err);
-    unit->instance = cs->instance;
-    unit->has_events = tt_instance_uses_events(cs->instance);
+    unit->has_events = tt_instance_uses_events(unit->instance);
     return TUTTI_OK;
 }
 
 static void cs_finish(struct tt_unit *unit)
 {
     struct cs *cs = (struct cs *)unit;
-    if (cs->instance)
-        tt_unit_report(unit, cs->instance, cs->options.log);
-    tt_instance_free(cs->instance);
+    if (unit->instance)
+        tt_unit_report(unit, unit->instance, cs->options.log);
+    tt_instance_free(unit->instance);
     tt_stop_time_free(cs->stop_time);
     free(cs->fresh);
     free(cs->moving);
@@ -131,7 +129,7 @@ static enum tutti_err cs_configure(struct tt_unit *unit, const struct tt_setting
         cs->fresh->settings = settings;
         cs->fresh->setting_count = count;
     }
-    return tt_unit_configure(unit, cs->instance, settings, count);
+    return tt_unit_configure(unit, unit->instance, settings, count);
 }
 
 static enum tutti_err cs_set_up(struct tt_unit *unit, const struct tt_experiment_setup *setup)
@@ -143,64 +141,28 @@ static enum tutti_err cs_set_up(struct tt_unit *unit, const struct tt_experiment
     TRY(tt_fresh_new(&cs->fresh, unit, &cs->options, setup));
     TRY(tt_stop_time_new(&cs->stop_time, unit, cs->fresh));
     cs->noting = cs->stop_time || (cs->fresh && cs_takes_slopes(cs));
-    return tt_instance_set_up(cs->instance, setup);
-}
-
-static enum tutti_err cs_enter_init(struct tt_unit *unit)
-{
-    return tt_instance_enter_initialization(((struct cs *)unit)->instance, NULL);
-}
-
-static enum tutti_err cs_reset(struct tt_unit *unit)
-{
-    return tt_instance_reset(((struct cs *)unit)->instance);
+    return tt_instance_set_up(unit->instance, setup);
 }
 
 static enum tutti_err cs_exit_init(struct tt_unit *unit)
 {
     struct cs *cs = (struct cs *)unit;
-    TRY(tt_instance_exit_initialization(cs->instance));
+    TRY(tt_instance_exit_initialization(unit->instance));
     return tt_stop_time_start(cs->stop_time);
 }
 
 static enum tutti_err cs_adopt_state(struct tt_unit *unit, const unsigned char *bytes, size_t size)
 {
     struct cs *cs = (struct cs *)unit;
-    TRY(tt_unit_adopt(unit, cs->instance, cs->options.log, bytes, size));
-    return unit->has_events ? tt_co_simulation_enter_event(cs->instance) : TUTTI_OK;
-}
-
-static enum tutti_err cs_export_state(struct tt_unit *unit, unsigned char **bytes, size_t *size)
-{
-    return tt_saved_state_export(((struct cs *)unit)->instance, bytes, size);
+    TRY(tt_unit_adopt(unit, unit->instance, cs->options.log, bytes, size));
+    return unit->has_events ? tt_instance_enter_event(unit->instance) : TUTTI_OK;
 }
 
 static enum tutti_err cs_set(struct tt_unit *unit, const struct tt_block *block)
 {
-    unit->counts.sets++;
     if (((struct cs *)unit)->noting)
         tt_fresh_note(((struct cs *)unit)->fresh, block);
-    return tt_instance_set(((struct cs *)unit)->instance, block->type, block->references, block->count, block->values,
-                           block->value_count);
-}
-
-static enum tutti_err cs_get(struct tt_unit *unit, struct tt_block *block)
-{
-    unit->counts.gets++;
-    return tt_instance_get(((struct cs *)unit)->instance, block->type, block->references, block->count, block->values,
-                           block->value_count);
-}
-
-static enum tutti_err cs_try_set(struct tt_unit *unit, const struct tt_block *block, bool *refused)
-{
-    return tt_instance_try_set(((struct cs *)unit)->instance, block->type, block->references, block->count,
-                               block->values, block->value_count, refused);
-}
-
-static enum tutti_err cs_try_get(struct tt_unit *unit, struct tt_block *block, bool *refused)
-{
-    return tt_instance_try_get(((struct cs *)unit)->instance, block->type, block->references, block->count,
-                               block->values, block->value_count, refused);
+    return tt_unit_default_set(unit, block);
 }
 
 static void refuse_slopes(struct cs *cs, const char *why)
@@ -251,7 +213,7 @@ static enum tutti_err cs_set_input_derivatives(struct tt_unit *unit, const uint3
         tt_text_fini(&text);
         return TUTTI_OK;
     }
-    enum tutti_err err = tt_instance_set_input_derivatives(cs->instance, references, count, orders, values);
+    enum tutti_err err = tt_instance_set_input_derivatives(unit->instance, references, count, orders, values);
     if (err != TUTTI_ERR_UNSUPPORTED)
         return err;
     refuse_slopes(cs, tutti_err_message());
@@ -275,7 +237,7 @@ static enum tutti_err cs_get_output_derivatives(struct tt_unit *unit, const uint
     for (size_t i = 0; i < count; i++)
         cs->orders[i] = order;
     unit->counts.gets++;
-    return tt_instance_get_output_derivatives(cs->instance, references, count, cs->orders, values);
+    return tt_instance_get_output_derivatives(unit->instance, references, count, cs->orders, values);
 }
 
 static enum tutti_err cs_get_directional(struct tt_unit *unit, const uint32_t *unknowns, size_t unknown_count,
@@ -283,65 +245,76 @@ static enum tutti_err cs_get_directional(struct tt_unit *unit, const uint32_t *u
                                          double *sensitivity)
 {
     struct cs *cs = (struct cs *)unit;
-    TRY(tt_unit_get_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count, seed,
-                                known_count, sensitivity, unknown_count));
-    bool allowed = tt_instance_state(cs->instance) == TUTTI_STATE_INITIALIZATION; /* to set and read */
+    TRY(tt_unit_get_directional(unit, unit->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
+                                seed, known_count, sensitivity, unknown_count));
+    bool allowed = tt_instance_state(unit->instance) == TUTTI_STATE_INITIALIZATION; /* to set and read */
     if (!allowed || unit->directional_tests >= MOST_DIRECTIONAL_TESTS)
         return TUTTI_OK;
-    TRY(tt_unit_test_directional(unit, cs->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
+    TRY(tt_unit_test_directional(unit, unit->instance, cs->options.log, unknowns, unknown_count, knowns, known_count,
                                  seed, sensitivity));
     return unit->can & TUTTI_CAN_DIRECTIONAL
                ? TUTTI_OK
                : tt_fail(TUTTI_ERR_UNSUPPORTED, "%s: the FMU's directional derivatives are wrong", unit->name);
 }
 
-/* Going back to the start of the current step is not "prior to the current communication point". Some FMUs do not
- * advance if noSetFMUStatePriorToCurrentPoint is false, so it is false only for rollbacks beyond that. An FMU that is
- * rolled back by forking needs no saved data. */
-static enum tutti_err cs_do_step(struct cs *cs, double t, double h, struct tt_fmi_step *out)
+/* The noSetFMUStatePriorToCurrentPoint of a step from t. Going back to the start of the current step is not "prior to the
+ * current communication point". Some FMUs do not advance if it is false, so it is false only for rollbacks beyond that
+ * start. An FMU that is rolled back by forking needs no saved data. */
+static bool cs_forgets_past(const struct cs *cs, double t)
 {
-    bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;
-    return tt_co_simulation_do_step(cs->instance, t, h, keeps_nothing || !(cs->unit.back_to < t), out);
+    return cs->unit.unsteady || cs->unit.forked || !(cs->unit.back_to < t);
 }
 
 /* The first steps are among those that are measured, which no fast path makes. */
 static enum tutti_err cs_check_stop_time(struct cs *cs, double t, const struct tt_fmi_step *out)
 {
-    TRY(tt_stop_time_check_step(cs->stop_time, t, out));
-    if (tt_stop_time_is_open(cs->stop_time))
-        cs->unit.times.next = cs->unit.counts.do_steps + 1;
-    else
-        cs->noting = cs->noting && cs_takes_slopes(cs) && !cs->slopes_tested;
+    if (cs->stop_time) {
+        TRY(tt_stop_time_check_step(cs->stop_time, t, out));
+        if (tt_stop_time_is_open(cs->stop_time)) {
+            cs->unit.times.next = cs->unit.counts.do_steps + 1;
+            return TUTTI_OK;
+        }
+        tt_stop_time_free(cs->stop_time);
+        cs->stop_time = NULL;
+    }
+    cs->noting = cs->noting && cs_takes_slopes(cs) && !cs->slopes_tested;
     return TUTTI_OK;
+}
+
+/* One measurement stands for many steps: it is made without what reading the clock takes. */
+static __attribute__((noinline)) enum tutti_err cs_step_timed(struct cs *cs, double t, double h,
+                                                              struct tt_fmi_step *out)
+{
+    bool all = cs->options.timing;
+    double idle = all ? 0 : tt_wall_clock_now(), before = tt_wall_clock_now();
+    enum tutti_err err = tt_instance_do_step(cs->unit.instance, t, h, cs_forgets_past(cs, t), out, NULL);
+    double took = tt_wall_clock_now() - before;
+    tt_unit_record_time(&cs->unit, all, all ? took : took - (before - idle));
+    return err ? err : cs_check_stop_time(cs, t, out);
 }
 
 static enum tutti_err cs_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     struct cs *cs = (struct cs *)unit;
-    if (__builtin_expect(++unit->counts.do_steps < unit->times.next, 1))
-        return cs_do_step(cs, t, h, out);
-    /* One measurement stands for many steps: it is made without what reading the clock takes. */
-    double idle = cs->options.timing ? 0 : tt_wall_clock_now(), before = tt_wall_clock_now();
-    enum tutti_err err = cs_do_step(cs, t, h, out);
-    double took = tt_wall_clock_now() - before;
-    tt_unit_record_time(unit, cs->options.timing, cs->options.timing ? took : took - (before - idle));
-    return err ? err : cs_check_stop_time(cs, t, out);
+    if (__builtin_expect(++unit->counts.do_steps >= unit->times.next, 0))
+        return cs_step_timed(cs, t, h, out);
+    return tt_instance_do_step(unit->instance, t, h, cs_forgets_past(cs, t), out, NULL);
 }
 
 static enum tutti_err cs_begin_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out, bool *pending)
 {
     struct cs *cs = (struct cs *)unit;
-    bool keeps_nothing = cs->unit.unsteady || cs->unit.forked;
     unit->counts.do_steps++;
     cs->begun = tt_wall_clock_now();
-    TRY(tt_co_simulation_begin_step(cs->instance, t, h, keeps_nothing || !(unit->back_to < t), out, pending));
+    *pending = false;
+    TRY(tt_instance_do_step(unit->instance, t, h, cs_forgets_past(cs, t), out, pending));
     return *pending ? TUTTI_OK : tt_stop_time_check_step(cs->stop_time, t, out);
 }
 
 static enum tutti_err cs_end_step(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out)
 {
     struct cs *cs = (struct cs *)unit;
-    TRY(tt_co_simulation_end_step(cs->instance, t, h, out));
+    TRY(tt_instance_end_step(unit->instance, t, h, out));
     tt_unit_record_time(unit, cs->options.timing, tt_wall_clock_now() - cs->begun);
     return cs_check_stop_time(cs, t, out);
 }
@@ -357,58 +330,52 @@ static bool cs_make_batched_call(struct tt_unit *unit, const struct tt_block *in
                                  struct tt_batched_call *triple)
 {
     struct tt_batched_call_values in = batched_call_values(inputs), out = batched_call_values(outputs);
-    return tt_batched_call_make(triple, ((struct cs *)unit)->instance, &in, &out);
+    return tt_batched_call_make(triple, unit->instance, &in, &out);
 }
 
 static enum tutti_err cs_enter_event(struct tt_unit *unit)
 {
-    return tt_co_simulation_enter_event(((struct cs *)unit)->instance);
+    return tt_instance_enter_event(unit->instance);
 }
 
 static enum tutti_err cs_update_discrete(struct tt_unit *unit, struct tt_unit_event *event)
 {
-    struct cs *cs = (struct cs *)unit;
     struct tt_discrete_update discrete;
-    TRY(tt_unit_update_discrete(unit, cs->instance, &discrete));
+    TRY(tt_unit_update_discrete(unit, unit->instance, &discrete));
     event->terminate = discrete.terminate;
     event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
-    return discrete.terminate ? TUTTI_OK : tt_co_simulation_enter_step(cs->instance);
+    return discrete.terminate ? TUTTI_OK : tt_instance_enter_step(unit->instance);
 }
 
 static enum tutti_err cs_save(struct tt_unit *unit, struct tt_unit_saved **saved)
 {
     if (!*saved)
         *saved = calloc(1, sizeof **saved);
-    return *saved ? tt_saved_state_save(((struct cs *)unit)->instance, &(*saved)->fmu) : tt_fail_memory();
+    return *saved ? tt_saved_state_save(unit->instance, &(*saved)->fmu) : tt_fail_memory();
 }
 
 static enum tutti_err cs_restore(struct tt_unit *unit, const struct tt_unit_saved *saved)
 {
     unit->counts.rollbacks++;
-    return tt_saved_state_restore(((struct cs *)unit)->instance, &saved->fmu);
+    return tt_saved_state_restore(unit->instance, &saved->fmu);
 }
 
 static void cs_discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 {
     if (saved)
-        tt_saved_state_discard(((struct cs *)unit)->instance, &saved->fmu);
+        tt_saved_state_discard(unit->instance, &saved->fmu);
     free(saved);
 }
 
 static enum tutti_err cs_pack(struct tt_unit *unit, const struct tt_unit_saved *saved, struct tt_byte_writer *parcel)
 {
-    return tt_saved_state_pack(((struct cs *)unit)->instance, &saved->fmu, parcel);
+    return tt_saved_state_pack(unit->instance, &saved->fmu, parcel);
 }
 
 static enum tutti_err cs_unpack(struct tt_unit *unit, struct tt_byte_reader *in, struct tt_unit_saved **saved)
 {
     *saved = calloc(1, sizeof **saved);
-    return *saved ? tt_saved_state_unpack(((struct cs *)unit)->instance, in, &(*saved)->fmu) : tt_fail_memory();
-}
-
-static enum tutti_err cs_terminate(struct tt_unit *unit)
-{
-    return tt_instance_terminate(((struct cs *)unit)->instance);
+    return *saved ? tt_saved_state_unpack(unit->instance, in, &(*saved)->fmu) : tt_fail_memory();
 }
 
 const struct tt_unit_kind tt_unit_cs = {
@@ -419,15 +386,15 @@ const struct tt_unit_kind tt_unit_cs = {
     .finish = cs_finish,
     .set_up = cs_set_up,
     .configure = cs_configure,
-    .enter_init = cs_enter_init,
-    .reset = cs_reset,
+    .enter_init = tt_unit_default_enter_init,
+    .reset = tt_unit_default_reset,
     .exit_init = cs_exit_init,
     .adopt = cs_adopt_state,
-    .export_state = cs_export_state,
+    .export_state = tt_unit_default_export_state,
     .set = cs_set,
-    .get = cs_get,
-    .offer = cs_try_set,
-    .ask = cs_try_get,
+    .get = tt_unit_default_get,
+    .offer = tt_unit_default_try_set,
+    .ask = tt_unit_default_try_get,
     .set_input_derivatives = cs_set_input_derivatives,
     .get_output_derivatives = cs_get_output_derivatives,
     .get_directional = cs_get_directional,
@@ -442,5 +409,5 @@ const struct tt_unit_kind tt_unit_cs = {
     .discard = cs_discard,
     .pack = cs_pack,
     .unpack = cs_unpack,
-    .terminate = cs_terminate,
+    .terminate = tt_unit_default_terminate,
 };

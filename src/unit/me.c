@@ -34,7 +34,6 @@ struct me_step_result {
 struct me {
     struct tt_unit unit;
     struct tt_unit_options options;
-    struct tt_instance *instance;
     struct tt_me_model model;
     struct tt_me_linear linear;
     struct tt_me_extra extra;
@@ -79,8 +78,8 @@ static enum tutti_err me_start(struct tt_unit *unit, const struct tt_unit_option
         .event_mode = true,
         .forked = options->forked,
     };
-    TRY(tt_instance_new(&me->instance, unit->fmu->libraries[TUTTI_ME], &instance));
-    unit->instance = me->model.instance = me->model.inputs.instance = me->instance;
+    TRY(tt_instance_new(&unit->instance, unit->fmu->libraries[TUTTI_ME], &instance));
+    me->model.instance = me->model.inputs.instance = unit->instance;
     me->model.inputs.unit = unit;
     return tt_me_sensitivity_start(me_sensitivity_of(me), &me->model, &me->events, &instance);
 }
@@ -88,10 +87,10 @@ static enum tutti_err me_start(struct tt_unit *unit, const struct tt_unit_option
 static void me_finish(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    if (me->instance)
-        tt_unit_report(unit, me->instance, me->options.log);
+    if (unit->instance)
+        tt_unit_report(unit, unit->instance, me->options.log);
     me_discard(unit, me->last);
-    tt_instance_free(me->instance);
+    tt_instance_free(unit->instance);
     tt_me_sensitivity_finish(me_sensitivity_of(me));
     tt_me_derivatives_fini(&me->derivatives);
     tt_me_events_fini(&me->events);
@@ -106,7 +105,7 @@ static void me_finish(struct tt_unit *unit)
 static enum tutti_err me_configure(struct tt_unit *unit, const struct tt_setting *settings, size_t count)
 {
     struct me *me = (struct me *)unit;
-    TRY(tt_unit_configure(unit, me->instance, settings, count));
+    TRY(tt_unit_configure(unit, unit->instance, settings, count));
     return tt_me_sensitivity_configure(me_sensitivity_of(me), settings, count);
 }
 
@@ -115,21 +114,21 @@ static enum tutti_err me_set_up(struct tt_unit *unit, const struct tt_experiment
     struct me *me = (struct me *)unit;
     me->model.setup = *setup;
     me->solution.t = me->solution.front = setup->start;
-    TRY(tt_instance_set_up(me->instance, setup));
+    TRY(tt_instance_set_up(unit->instance, setup));
     return tt_me_sensitivity_set_up(me_sensitivity_of(me), setup);
 }
 
 static enum tutti_err me_enter_init(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    TRY(tt_instance_enter_initialization(me->instance, NULL));
+    TRY(tt_unit_default_enter_init(unit));
     return tt_me_sensitivity_enter_init(me_sensitivity_of(me));
 }
 
 static enum tutti_err me_reset(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    TRY(tt_instance_reset(me->instance));
+    TRY(tt_unit_default_reset(unit));
     return tt_me_sensitivity_reset(me_sensitivity_of(me));
 }
 
@@ -138,7 +137,7 @@ static enum tutti_err me_prepare(struct me *me)
 {
     const struct tutti_extra *extra = me->options.integration.extra;
     size_t indicators = 0, extra_states = extra ? extra->count : 0;
-    TRY(tt_model_exchange_count_states(me->instance, &me->model.states, &indicators));
+    TRY(tt_instance_count_states(me->unit.instance, &me->model.states, &indicators));
     me->model.indicators = indicators;
     TRY(tt_me_events_init(&me->events, &me->solution, indicators));
     TRY(tt_me_model_init(&me->model, extra_states));
@@ -155,7 +154,7 @@ static enum tutti_err me_prepare(struct me *me)
 static enum tutti_err me_exit_init(struct tt_unit *unit)
 {
     struct me *me = (struct me *)unit;
-    TRY(tt_instance_exit_initialization(me->instance));
+    TRY(tt_unit_default_exit_init(unit));
     TRY(me_prepare(me));
     return tt_me_sensitivity_exit_init(me_sensitivity_of(me));
 }
@@ -165,18 +164,13 @@ static enum tutti_err me_adopt_state(struct tt_unit *unit, const unsigned char *
 {
     struct me *me = (struct me *)unit;
     bool discarded = false;
-    TRY(tt_unit_adopt(unit, me->instance, me->options.log, bytes, size));
-    TRY(tt_model_exchange_set_time(me->instance, me->solution.t, &discarded));
+    TRY(tt_unit_adopt(unit, unit->instance, me->options.log, bytes, size));
+    TRY(tt_instance_set_time(unit->instance, me->solution.t, &discarded));
     if (discarded)
         return tt_fail(TUTTI_ERR_FMU, "%s (%s): the FMU does not take the time t = %s in its initial state", unit->name,
                        unit->fmu->path, TIME(me->solution.t));
-    TRY(tt_co_simulation_enter_event(me->instance));
+    TRY(tt_instance_enter_event(unit->instance));
     return me_prepare(me);
-}
-
-static enum tutti_err me_export_state(struct tt_unit *unit, unsigned char **bytes, size_t *size)
-{
-    return tt_saved_state_export(((struct me *)unit)->instance, bytes, size);
 }
 
 static enum tutti_err me_set(struct tt_unit *unit, const struct tt_block *block)
@@ -184,13 +178,13 @@ static enum tutti_err me_set(struct tt_unit *unit, const struct tt_block *block)
     struct me *me = (struct me *)unit;
     struct tt_me_model *model = &me->model;
     struct tt_me_solution *solution = &me->solution;
-    unit->counts.sets++;
     tt_me_model_invalidate(model);
-    TRY(tt_instance_set(me->instance, block->type, block->references, block->count, block->values, block->value_count));
-    TRY(tt_me_sensitivity_set(me_sensitivity_of(me), block));
+    TRY(tt_unit_default_set(unit, block));
+    if (__builtin_expect(me_sensitivity_of(me) != NULL, 0))
+        TRY(tt_me_sensitivity_set(me_sensitivity_of(me), block));
     bool news = false;
     TRY(tt_me_inputs_record(&model->inputs, solution->t, block, &news));
-    if (news && tt_instance_state(me->instance) == TUTTI_STATE_CONTINUOUS)
+    if (news && tt_instance_state(unit->instance) == TUTTI_STATE_CONTINUOUS)
         me->between.inputs_changed = true;
     if (news && solution->task == TUTTI_SOLVER_GO_ON)
         solution->task = TUTTI_SOLVER_RESUME;
@@ -241,8 +235,7 @@ static enum tutti_err me_try_set(struct tt_unit *unit, const struct tt_block *bl
 {
     struct me *me = (struct me *)unit;
     tt_me_model_invalidate(&me->model);
-    TRY(tt_instance_try_set(me->instance, block->type, block->references, block->count, block->values,
-                            block->value_count, refused));
+    TRY(tt_unit_default_try_set(unit, block, refused));
     return tt_me_sensitivity_try_set(me_sensitivity_of(me), block, refused);
 }
 
@@ -252,8 +245,7 @@ static enum tutti_err me_try_get(struct tt_unit *unit, struct tt_block *block, b
     if (me->average.is_on && block->type == TUTTI_TYPE_FLOAT64)
         return me_get(unit, block);
     TRY(tt_me_model_compute(&me->model));
-    return tt_instance_try_get(me->instance, block->type, block->references, block->count, block->values,
-                               block->value_count, refused);
+    return tt_unit_default_try_get(unit, block, refused);
 }
 
 /* E2; most FMUs declare that the call is not needed. */
@@ -263,10 +255,11 @@ static enum tutti_err complete_integrator_step(struct me *me, struct tt_fmi_step
     solution->open = false;
     if (!(me->unit.fmu->desc->interfaces[TUTTI_ME].flags & TUTTI_NEEDS_COMPLETED_STEP))
         return TUTTI_OK;
-    TRY(tt_me_sensitivity_complete(me_sensitivity_of(me), solution->t, solution->x));
+    if (__builtin_expect(me_sensitivity_of(me) != NULL, 0))
+        TRY(tt_me_sensitivity_complete(me_sensitivity_of(me), solution->t, solution->x));
     tt_me_model_invalidate(&me->model);
     /* Whatever may be restored lies before this point, which is the end of a step. */
-    return tt_model_exchange_completed_step(me->instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
+    return tt_instance_completed_step(me->unit.instance, me->unit.back_to == INFINITY, &out->event, &out->terminate);
 }
 
 /* Integral of the states from t to `end` (Lacoursiere 2017 eq. 1), by Gauss's formula with five points on the dense output:
@@ -497,7 +490,7 @@ static enum tutti_err me_enter_event(struct tt_unit *unit)
     model->calendar.events++;
     model->calendar.event_time = solution->t;
     me->average.is_on = false;
-    return tt_co_simulation_enter_event(me->instance);
+    return tt_instance_enter_event(unit->instance);
 }
 
 /* After an event: states as the FMU has them now, be they new or not. */
@@ -507,7 +500,7 @@ static enum tutti_err me_read_states(struct me *me, bool *changed)
     struct tt_me_solution *solution = &me->solution;
     if (model->states == 0)
         return TUTTI_OK;
-    TRY(tt_model_exchange_get_states(me->instance, solution->scratch, model->states));
+    TRY(tt_instance_get_states(me->unit.instance, solution->scratch, model->states));
     for (size_t i = 0; i < model->states; i++) {
         if (!isfinite(solution->scratch[i]))
             return tt_fail(TUTTI_ERR_FMU, "%s (%s): state '%s' is not a finite number after the event at t = %s",
@@ -524,7 +517,7 @@ static enum tutti_err me_update_discrete(struct tt_unit *unit, struct tt_unit_ev
     struct tt_me_model *model = &me->model;
     struct tt_me_solution *solution = &me->solution;
     struct tt_discrete_update discrete;
-    TRY(tt_unit_update_discrete(unit, me->instance, &discrete));
+    TRY(tt_unit_update_discrete(unit, unit->instance, &discrete));
     event->terminate = discrete.terminate;
     model->calendar.next_event = event->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
     if (discrete.terminate)
@@ -533,7 +526,7 @@ static enum tutti_err me_update_discrete(struct tt_unit *unit, struct tt_unit_ev
     TRY(me_read_states(me, &changed));
     if (first || discrete.nominals_changed || unit->fmu->desc->fmi == 1) /* which has no way to say so */
         TRY(tt_me_model_read_nominals(model, &changed));
-    TRY(tt_model_exchange_enter_continuous(me->instance));
+    TRY(tt_instance_enter_continuous(unit->instance));
     if (model->calendar.events == 0)
         TRY(tt_me_inputs_read(&model->inputs, solution->t));
     TRY(tt_me_sensitivity_leave_event(me_sensitivity_of(me), solution->t, solution->x, first, &changed));
@@ -603,7 +596,7 @@ static enum tutti_err me_saved_fill(struct me *me, bool with_fmu, struct tt_unit
 {
     saved->has_fmu = with_fmu;
     if (saved->has_fmu)
-        TRY(tt_saved_state_save(me->instance, &saved->fmu));
+        TRY(tt_saved_state_save(me->unit.instance, &saved->fmu));
     tt_me_model_save(&me->model, &saved->model);
     tt_me_solution_save(&me->solution, &saved->solution);
     tt_me_events_save(&me->events, &saved->events);
@@ -634,7 +627,7 @@ static enum tutti_err me_restore_saved(struct me *me, const struct tt_unit_saved
 {
     const struct tt_unit *unit = &me->unit;
     if (saved->has_fmu)
-        TRY(tt_saved_state_restore(me->instance, &saved->fmu));
+        TRY(tt_saved_state_restore(me->unit.instance, &saved->fmu));
     else if (saved->model.calendar.events != me->model.calendar.events)
         return tt_fail(TUTTI_ERR_UNSUPPORTED,
                        "%s (%s): cannot go back to t = %s: there was an event at t = %s, and the FMU offers no saved "
@@ -646,7 +639,7 @@ static enum tutti_err me_restore_saved(struct me *me, const struct tt_unit_saved
     tt_me_events_restore(&me->events, &saved->events, saved->solution.is_ahead);
     me->between = saved->between;
     copy_average(&me->average, &saved->average, me->solution.ode->count);
-    if (tt_instance_state(me->instance) != TUTTI_STATE_CONTINUOUS)
+    if (tt_instance_state(me->unit.instance) != TUTTI_STATE_CONTINUOUS)
         return TUTTI_OK;
     TRY(tt_me_inputs_write(&me->model.inputs, me->solution.t));
     return tt_me_solution_place_back(&me->solution);
@@ -671,10 +664,9 @@ static enum tutti_err restore_last_step(struct tt_unit *unit, double *t)
 
 static void me_discard(struct tt_unit *unit, struct tt_unit_saved *saved)
 {
-    struct me *me = (struct me *)unit;
     if (!saved)
         return;
-    tt_saved_state_discard(me->instance, &saved->fmu);
+    tt_saved_state_discard(unit->instance, &saved->fmu);
     me_saved_release(saved);
 }
 
@@ -725,7 +717,7 @@ static enum tutti_err me_pack(struct tt_unit *unit, const struct tt_unit_saved *
     bool serialises = saved->has_fmu && unit->can & TUTTI_CAN_SERIALIZE;
     tt_bytes_put_u8(parcel, serialises);
     if (serialises)
-        TRY(tt_saved_state_pack(me->instance, &saved->fmu, parcel));
+        TRY(tt_saved_state_pack(unit->instance, &saved->fmu, parcel));
     tt_me_model_pack(&me->model, &saved->model, parcel);
     tt_me_solution_pack(&me->solution, &saved->solution, parcel);
     tt_me_events_pack(&me->events, &saved->events, parcel);
@@ -750,7 +742,7 @@ static enum tutti_err me_unpack(struct tt_unit *unit, struct tt_byte_reader *in,
         return tt_fail_memory();
     saved->has_fmu = tt_bytes_get_u8(in) != 0;
     if (saved->has_fmu)
-        TRY(tt_saved_state_unpack(me->instance, in, &saved->fmu));
+        TRY(tt_saved_state_unpack(unit->instance, in, &saved->fmu));
     tt_me_model_unpack(&me->model, in, &saved->model);
     tt_me_solution_unpack(&me->solution, in, &saved->solution);
     tt_me_events_unpack(&me->events, in, &saved->events);
@@ -790,11 +782,6 @@ enum tutti_err tt_me_extra_values(struct tt_unit *unit, double *values)
 {
     struct me *me = (struct me *)unit;
     return tt_me_extra_outputs(&me->extra, me->solution.t, me->solution.x, values);
-}
-
-static enum tutti_err me_terminate(struct tt_unit *unit)
-{
-    return tt_instance_terminate(((struct me *)unit)->instance);
 }
 
 /* ---- led by a solver of several units ---- */
@@ -852,7 +839,7 @@ static enum tutti_err me_place_trial(struct tt_unit *unit, double t, const doubl
 static enum tutti_err me_put_inputs(struct tt_unit *unit, const struct tt_block *block)
 {
     tt_me_model_invalidate(&((struct me *)unit)->model);
-    return tt_instance_set(((struct me *)unit)->instance, block->type, block->references, block->count, block->values,
+    return tt_instance_set(unit->instance, block->type, block->references, block->count, block->values,
                            block->value_count);
 }
 
@@ -862,7 +849,7 @@ static enum tutti_err me_get_derivatives(struct tt_unit *unit, double *dx, size_
     me->unit.counts.solver.rhs++;
     *bad = 0;
     if (me->model.states > 0)
-        TRY(tt_model_exchange_get_derivatives(me->instance, dx, me->model.states, discarded));
+        TRY(tt_instance_get_derivatives(unit->instance, dx, me->model.states, discarded));
     me->model.moved = me->model.moved && me->model.states == 0;
     while (*bad < me->model.states && !*discarded && isfinite(dx[*bad]))
         ++*bad;
@@ -951,7 +938,7 @@ const struct tt_unit_kind tt_unit_me = {
     .reset = me_reset,
     .exit_init = me_exit_init,
     .adopt = me_adopt_state,
-    .export_state = me_export_state,
+    .export_state = tt_unit_default_export_state,
     .set = me_set,
     .get = me_get,
     .offer = me_try_set,
@@ -972,6 +959,6 @@ const struct tt_unit_kind tt_unit_me = {
     .unpack = me_unpack,
     .pack_counts = me_pack_counts,
     .unpack_counts = me_unpack_counts,
-    .terminate = me_terminate,
+    .terminate = tt_unit_default_terminate,
     .equations = &equations,
 };

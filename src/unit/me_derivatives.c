@@ -197,7 +197,7 @@ static enum tutti_err compute_curvature_here(struct tt_me_derivatives *own, doub
         solution->scratch[i] = solution->x[i] + d * solution->dx[i];
     TRY(place_at_distance(own, d, solution->scratch, still));
     model->counts.rhs++;
-    TRY(tt_model_exchange_get_derivatives(model->instance, bend, model->states, &discarded));
+    TRY(tt_instance_get_derivatives(model->instance, bend, model->states, &discarded));
     if (discarded)
         return derivatives_fail_no_value(own, solution->t + d);
     for (size_t i = 0; i < model->states; i++)

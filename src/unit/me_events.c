@@ -35,7 +35,7 @@ static enum tutti_err read_event_indicators(struct tt_me_events *events, size_t 
 {
     const struct tt_me_model *model = events->solution->model;
     bool discarded = false;
-    TRY(tt_model_exchange_get_indicators(model->instance, events->z, events->count, &discarded));
+    TRY(tt_instance_get_indicators(model->instance, events->z, events->count, &discarded));
     *bad = 0;
     while (*bad < events->count && !discarded && isfinite(events->z[*bad]))
         ++*bad;
@@ -113,7 +113,7 @@ static enum tutti_err find_rising_indicators(struct tt_me_events *events)
         memcpy(before, events->z, events->count * sizeof *before);
         TRY(tt_me_model_place(solution->model, solution->t + length, solution->scratch, &discarded));
         if (!discarded)
-            TRY(tt_model_exchange_get_indicators(solution->model->instance, events->z, events->count, &discarded));
+            TRY(tt_instance_get_indicators(solution->model->instance, events->z, events->count, &discarded));
         for (size_t i = 0; i < events->count && !discarded; i++) {
             double z = events->z[i];
             events->z[i] = before[i];

@@ -152,7 +152,7 @@ static enum tutti_err me_linear_evaluate(struct tt_me_linear *own, bool lower, d
     struct tt_me_model *model = own->model;
     bool discarded = false;
     if (model->states > 0)
-        TRY(tt_model_exchange_get_derivatives(model->instance, values, model->states, &discarded));
+        TRY(tt_instance_get_derivatives(model->instance, values, model->states, &discarded));
     model->moved = model->moved && model->states == 0;
     if (discarded)
         return last_point_discarded(model);

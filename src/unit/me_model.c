@@ -22,9 +22,9 @@ enum tutti_err tt_me_model_place(struct tt_me_model *model, double t, const doub
     tt_me_model_invalidate(model);
     model->here_time = t;
     model->here = x;
-    TRY(tt_model_exchange_set_time(model->instance, t, &refused));
+    TRY(tt_instance_set_time(model->instance, t, &refused));
     if (model->states > 0)
-        TRY(tt_model_exchange_set_states(model->instance, x, model->states, &refused));
+        TRY(tt_instance_set_states(model->instance, x, model->states, &refused));
     if (model->inputs.moving_count > 0)
         TRY(tt_me_inputs_apply(&model->inputs, t));
     if (discarded)
@@ -48,8 +48,8 @@ enum tutti_err tt_me_model_compute(struct tt_me_model *model)
     if (model->states == 0)
         return model->indicators == 0
                    ? TUTTI_OK
-                   : tt_model_exchange_get_indicators(model->instance, model->computed, model->indicators, &discarded);
-    TRY(tt_model_exchange_get_derivatives(model->instance, model->computed, model->states, &discarded));
+                   : tt_instance_get_indicators(model->instance, model->computed, model->indicators, &discarded);
+    TRY(tt_instance_get_derivatives(model->instance, model->computed, model->states, &discarded));
     model->is_computed = !discarded && model->here;
     for (size_t i = 0; i < model->states; i++)
         model->is_computed = model->is_computed && isfinite(model->computed[i]);
@@ -137,7 +137,7 @@ static enum tutti_err states_from_fmu(struct tt_me_model *model)
         return tt_fail_memory();
     enum tutti_err err = tt_me_model_axis_init(&model->variables, model->states);
     if (!err)
-        err = tt_model_exchange_get_references(model->instance, references, model->states);
+        err = tt_instance_get_state_references(model->instance, references, model->states);
     for (size_t k = 0; k < model->states && !err; k++)
         tt_me_model_axis_add(&model->variables, references[k], variable_with(model->unit->fmu->desc, references[k]), 1);
     free(references);
@@ -209,7 +209,7 @@ static enum tt_eval me_model_rhs(void *context, double t, const double *x, doubl
     }
     enum tutti_err err = tt_me_model_place(model, t, x, &discarded);
     if (!err && !discarded)
-        err = tt_model_exchange_get_derivatives(model->instance, dx, model->states, &discarded);
+        err = tt_instance_get_derivatives(model->instance, dx, model->states, &discarded);
     model->moved = false;
     if (__builtin_expect(err != TUTTI_OK, 0))
         return me_model_fail_error(model, err);
@@ -332,7 +332,7 @@ static enum tt_eval jacobian_directional(void *context, double t, const double *
 enum tutti_err tt_me_model_read_nominals(struct tt_me_model *model, bool *changed)
 {
     if (model->states > 0)
-        TRY(tt_model_exchange_get_nominals(model->instance, model->scratch, model->states));
+        TRY(tt_instance_get_nominals(model->instance, model->scratch, model->states));
     for (size_t i = 0; i < model->states; i++) {
         double nominal = fabs(model->scratch[i]);
         nominal = nominal > 0 && isfinite(nominal) ? nominal : 1;

@@ -161,8 +161,8 @@ static enum tutti_err sensitivity_make_names(struct tt_me_sensitivity *own)
 static enum tutti_err place_twin(const struct tt_me_sensitivity *own, const struct parameter_twin *twin, double t,
                                  const double *x, bool *lost)
 {
-    TRY(tt_model_exchange_set_time(twin->instance, fmax(t, twin->event_time), lost));
-    TRY(tt_model_exchange_set_states(twin->instance, x, own->states, lost));
+    TRY(tt_instance_set_time(twin->instance, fmax(t, twin->event_time), lost));
+    TRY(tt_instance_set_states(twin->instance, x, own->states, lost));
     return tt_me_inputs_write_instance(&own->model->inputs, twin->instance, t);
 }
 
@@ -204,12 +204,12 @@ static enum tutti_err sensitivity_rhs(void *context, struct tutti_model *unused,
     const double *x = model->here;
     bool lost = false;
     (void)unused;
-    TRY(tt_model_exchange_get_derivatives(model->instance, own->here, n, &lost));
+    TRY(tt_instance_get_derivatives(model->instance, own->here, n, &lost));
     for (size_t i = 0; i < own->count && !lost; i++) {
         TRY(place_twin(own, &own->twins[i], t, x, &lost));
         model->counts.rhs++;
         if (!lost)
-            TRY(tt_model_exchange_get_derivatives(own->twins[i].instance, own->there, n, &lost));
+            TRY(tt_instance_get_derivatives(own->twins[i].instance, own->there, n, &lost));
         TRY(difference_along_solution(own, t, x, p + i * n, dp + i * n));
         for (size_t k = 0; k < n && !lost; k++)
             dp[i * n + k] += (own->there[k] - own->here[k]) / own->twins[i].d;
@@ -487,7 +487,7 @@ enum tutti_err tt_me_sensitivity_complete(struct tt_me_sensitivity *own, double 
     EACH_TWIN(own, twin)
     {
         TRY(place_twin(own, twin, t, x, &lost));
-        TRY(tt_model_exchange_completed_step(twin->instance, true, &event, &terminate));
+        TRY(tt_instance_completed_step(twin->instance, true, &event, &terminate));
     }
     return TUTTI_OK;
 }
@@ -500,7 +500,7 @@ static enum tutti_err read_twin_indicator(struct tt_me_sensitivity *own, const s
     for (size_t k = 0; k < own->states; k++)
         twin->placed[k] = own->before[k] + twin->d * s[k] + e * own->slopes_before[k];
     TRY(place_twin(own, twin, t + e, twin->placed, &lost));
-    TRY(tt_model_exchange_get_indicators(twin->instance, own->z_twin, own->events->count, &lost));
+    TRY(tt_instance_get_indicators(twin->instance, own->z_twin, own->events->count, &lost));
     *z = lost ? NAN : own->z_twin[indicator];
     return TUTTI_OK;
 }
@@ -543,9 +543,9 @@ enum tutti_err tt_me_sensitivity_enter_event(struct tt_me_sensitivity *own, doub
     bool lost = false;
     own->in_event = true;
     memcpy(own->before, x, n * sizeof *x);
-    TRY(tt_model_exchange_get_derivatives(model->instance, own->slopes_before, n, &lost));
+    TRY(tt_instance_get_derivatives(model->instance, own->slopes_before, n, &lost));
     if (indicator != SIZE_MAX)
-        TRY(tt_model_exchange_get_indicators(model->instance, own->z, own->events->count, &lost));
+        TRY(tt_instance_get_indicators(model->instance, own->z, own->events->count, &lost));
     if (lost)
         return tt_fail(TUTTI_ERR_FMU, "%s: the FMU discards the point of the event at t = %s", model->unit->name,
                        TIME(t));
@@ -563,7 +563,7 @@ enum tutti_err tt_me_sensitivity_enter_event(struct tt_me_sensitivity *own, doub
             twin->placed[k] = x[k] + twin->d * s[k] + twin->e * own->slopes_before[k];
         TRY(place_twin(own, twin, t + twin->e, twin->placed, &lost));
         twin->event_time = fmax(t + twin->e, twin->event_time);
-        TRY(tt_co_simulation_enter_event(twin->instance));
+        TRY(tt_instance_enter_event(twin->instance));
     }
     return TUTTI_OK;
 }
@@ -578,14 +578,14 @@ enum tutti_err tt_me_sensitivity_leave_event(struct tt_me_sensitivity *own, doub
     own->in_event = false;
     TRY(tt_me_model_place(model, t, x, NULL));
     bool lost = false;
-    TRY(tt_model_exchange_get_derivatives(model->instance, own->here, n, &lost));
+    TRY(tt_instance_get_derivatives(model->instance, own->here, n, &lost));
     EACH_TWIN(own, twin)
     {
         struct tt_discrete_update discrete;
         TRY(tt_unit_update_discrete(model->unit, twin->instance, &discrete));
         twin->next_event = discrete.has_next_event ? discrete.next_event : INFINITY;
-        TRY(tt_model_exchange_get_states(twin->instance, twin->after, n));
-        TRY(tt_model_exchange_enter_continuous(twin->instance));
+        TRY(tt_instance_get_states(twin->instance, twin->after, n));
+        TRY(tt_instance_enter_continuous(twin->instance));
         double *s = x + n + (size_t)(twin - own->twins) * n;
         for (size_t k = 0; k < n && !first; k++) {
             double now = s[k] + (own->slopes_before[k] - own->here[k]) * (twin->e / twin->d) +

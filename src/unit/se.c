@@ -66,21 +66,6 @@ static enum tutti_err se_set_up(struct tt_unit *unit, const struct tt_experiment
     return tt_instance_set_up(unit->instance, setup);
 }
 
-static enum tutti_err se_enter_init(struct tt_unit *unit)
-{
-    return tt_instance_enter_initialization(unit->instance, NULL);
-}
-
-static enum tutti_err se_reset(struct tt_unit *unit)
-{
-    return tt_instance_reset(unit->instance);
-}
-
-static enum tutti_err se_exit_init(struct tt_unit *unit)
-{
-    return tt_instance_exit_initialization(unit->instance);
-}
-
 static enum tutti_err se_adopt_state(struct tt_unit *unit, const unsigned char *bytes, size_t size)
 {
     return tt_unit_adopt(unit, unit->instance, ((struct se *)unit)->options.log, bytes, size);
@@ -94,25 +79,21 @@ static enum tutti_err se_wait_for_tasks(struct tt_unit *unit)
 static enum tutti_err se_export_state(struct tt_unit *unit, unsigned char **bytes, size_t *size)
 {
     TRY(se_wait_for_tasks(unit));
-    return tt_saved_state_export(unit->instance, bytes, size);
+    return tt_unit_default_export_state(unit, bytes, size);
 }
 
 static enum tutti_err se_set(struct tt_unit *unit, const struct tt_block *block)
 {
-    unit->counts.sets++;
     tt_instance_clocks_lock(unit->instance);
-    enum tutti_err err = tt_instance_set(unit->instance, block->type, block->references, block->count, block->values,
-                                         block->value_count);
+    enum tutti_err err = tt_unit_default_set(unit, block);
     tt_instance_clocks_unlock(unit->instance);
     return err;
 }
 
 static enum tutti_err se_get(struct tt_unit *unit, struct tt_block *block)
 {
-    unit->counts.gets++;
     tt_instance_clocks_lock(unit->instance);
-    enum tutti_err err = tt_instance_get(unit->instance, block->type, block->references, block->count, block->values,
-                                         block->value_count);
+    enum tutti_err err = tt_unit_default_get(unit, block);
     tt_instance_clocks_unlock(unit->instance);
     return err;
 }
@@ -120,8 +101,7 @@ static enum tutti_err se_get(struct tt_unit *unit, struct tt_block *block)
 static enum tutti_err se_try_set(struct tt_unit *unit, const struct tt_block *block, bool *refused)
 {
     tt_instance_clocks_lock(unit->instance);
-    enum tutti_err err = tt_instance_try_set(unit->instance, block->type, block->references, block->count,
-                                             block->values, block->value_count, refused);
+    enum tutti_err err = tt_unit_default_try_set(unit, block, refused);
     tt_instance_clocks_unlock(unit->instance);
     return err;
 }
@@ -129,8 +109,7 @@ static enum tutti_err se_try_set(struct tt_unit *unit, const struct tt_block *bl
 static enum tutti_err se_try_get(struct tt_unit *unit, struct tt_block *block, bool *refused)
 {
     tt_instance_clocks_lock(unit->instance);
-    enum tutti_err err = tt_instance_try_get(unit->instance, block->type, block->references, block->count,
-                                             block->values, block->value_count, refused);
+    enum tutti_err err = tt_unit_default_try_get(unit, block, refused);
     tt_instance_clocks_unlock(unit->instance);
     return err;
 }
@@ -278,7 +257,7 @@ static enum tutti_err se_unpack(struct tt_unit *unit, struct tt_byte_reader *in,
 static enum tutti_err se_terminate(struct tt_unit *unit)
 {
     TRY(se_wait_for_tasks(unit));
-    return tt_instance_terminate(unit->instance);
+    return tt_unit_default_terminate(unit);
 }
 
 const struct tt_unit_kind tt_unit_se = {
@@ -289,9 +268,9 @@ const struct tt_unit_kind tt_unit_se = {
     .finish = se_finish,
     .set_up = se_set_up,
     .configure = se_configure,
-    .enter_init = se_enter_init,
-    .reset = se_reset,
-    .exit_init = se_exit_init,
+    .enter_init = tt_unit_default_enter_init,
+    .reset = tt_unit_default_reset,
+    .exit_init = tt_unit_default_exit_init,
     .adopt = se_adopt_state,
     .export_state = se_export_state,
     .set = se_set,

@@ -418,11 +418,10 @@ static enum tutti_err start_trial_instance(const struct fmu_trial *trial, struct
     TRY(tt_instance_enter_initialization(*instance, &trial->setup));
     TRY(tt_instance_exit_initialization(*instance));
     for (int round = 0; tt_instance_uses_events(*instance) && discrete.again && round < MOST_ROUNDS; round++)
-        TRY(tt_co_simulation_update_discrete(*instance, &discrete));
+        TRY(tt_instance_update_discrete(*instance, &discrete));
     if (!tt_instance_uses_events(*instance) || discrete.terminate)
         return TUTTI_OK;
-    return trial->interface == TUTTI_ME ? tt_model_exchange_enter_continuous(*instance)
-                                        : tt_co_simulation_enter_step(*instance);
+    return trial->interface == TUTTI_ME ? tt_instance_enter_continuous(*instance) : tt_instance_enter_step(*instance);
 }
 
 static enum tutti_err serialise_and_restore(struct tt_instance *instance, struct tt_saved_state *saved,

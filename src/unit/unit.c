@@ -383,6 +383,57 @@ enum tutti_err tt_unit_try_inputs(struct tt_unit *unit, const struct tt_setting 
 
 /* Common operations of all kinds of units on their instance. */
 
+enum tutti_err tt_unit_default_enter_init(struct tt_unit *unit)
+{
+    return tt_instance_enter_initialization(unit->instance, NULL);
+}
+
+enum tutti_err tt_unit_default_reset(struct tt_unit *unit)
+{
+    return tt_instance_reset(unit->instance);
+}
+
+enum tutti_err tt_unit_default_exit_init(struct tt_unit *unit)
+{
+    return tt_instance_exit_initialization(unit->instance);
+}
+
+enum tutti_err tt_unit_default_export_state(struct tt_unit *unit, unsigned char **bytes, size_t *size)
+{
+    return tt_saved_state_export(unit->instance, bytes, size);
+}
+
+enum tutti_err tt_unit_default_set(struct tt_unit *unit, const struct tt_block *block)
+{
+    unit->counts.sets++;
+    return tt_instance_set(unit->instance, block->type, block->references, block->count, block->values,
+                           block->value_count);
+}
+
+enum tutti_err tt_unit_default_get(struct tt_unit *unit, struct tt_block *block)
+{
+    unit->counts.gets++;
+    return tt_instance_get(unit->instance, block->type, block->references, block->count, block->values,
+                           block->value_count);
+}
+
+enum tutti_err tt_unit_default_try_set(struct tt_unit *unit, const struct tt_block *block, bool *refused)
+{
+    return tt_instance_try_set(unit->instance, block->type, block->references, block->count, block->values,
+                               block->value_count, refused);
+}
+
+enum tutti_err tt_unit_default_try_get(struct tt_unit *unit, struct tt_block *block, bool *refused)
+{
+    return tt_instance_try_get(unit->instance, block->type, block->references, block->count, block->values,
+                               block->value_count, refused);
+}
+
+enum tutti_err tt_unit_default_terminate(struct tt_unit *unit)
+{
+    return tt_instance_terminate(unit->instance);
+}
+
 /* An FMU may need some rounds to settle; one that needs this many never will. */
 enum { MOST_EVENT_ROUNDS = 1000 };
 
@@ -447,7 +498,7 @@ enum tutti_err tt_unit_update_discrete(const struct tt_unit *unit, struct tt_ins
                            MOST_EVENT_ROUNDS, TIME(tt_instance_time(instance)));
         if (unit->ticking.before)
             TRY(unit->ticking.before(unit->ticking.context));
-        TRY(tt_co_simulation_update_discrete(instance, discrete));
+        TRY(tt_instance_update_discrete(instance, discrete));
         states_changed = states_changed || discrete->states_changed;
         nominals_changed = nominals_changed || discrete->nominals_changed;
     }

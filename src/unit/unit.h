@@ -315,7 +315,7 @@ struct tt_unit {
     double step_size; /* of the step that is made next, where derivatives of inputs are set for it */
     double horizon;   /* inputs remain as set until then: a solver may look ahead, beyond the end of the step */
     uint64_t *sizes;  /* per variable: values of structural parameters that are extents; NULL: none */
-    struct tt_instance *instance; /* the kind's; of a unit with clocks, for those that make them tick */
+    struct tt_instance *instance; /* NULL: of a shadow, and before it is instantiated */
     struct tt_clocked *clocked;   /* its variables that belong to clocks (clocked.h); NULL: none */
     struct tt_unit_ticking ticking;
     struct tt_unit_counts counts;
@@ -356,6 +356,17 @@ TUTTI_CHECKED enum tutti_err tt_unit_describe_start(const struct tt_unit *unit, 
  * the FMU does not return them yet, the values of its description. */
 TUTTI_CHECKED enum tutti_err tt_unit_get_start(struct tt_unit *unit, uint32_t variable,
                                                const struct tt_setting *settings, size_t count, struct tt_block *block);
+
+/* Slots of kinds that add nothing to what unit->instance does; set and get count. */
+TUTTI_CHECKED enum tutti_err tt_unit_default_enter_init(struct tt_unit *unit);
+TUTTI_CHECKED enum tutti_err tt_unit_default_reset(struct tt_unit *unit);
+TUTTI_CHECKED enum tutti_err tt_unit_default_exit_init(struct tt_unit *unit);
+TUTTI_CHECKED enum tutti_err tt_unit_default_export_state(struct tt_unit *unit, unsigned char **bytes, size_t *size);
+TUTTI_CHECKED enum tutti_err tt_unit_default_set(struct tt_unit *unit, const struct tt_block *block);
+TUTTI_CHECKED enum tutti_err tt_unit_default_get(struct tt_unit *unit, struct tt_block *block);
+TUTTI_CHECKED enum tutti_err tt_unit_default_try_set(struct tt_unit *unit, const struct tt_block *block, bool *refused);
+TUTTI_CHECKED enum tutti_err tt_unit_default_try_get(struct tt_unit *unit, struct tt_block *block, bool *refused);
+TUTTI_CHECKED enum tutti_err tt_unit_default_terminate(struct tt_unit *unit);
 
 /* For kinds: structural parameters among `settings`, in configuration mode (I4), then the extents of arrays. */
 TUTTI_CHECKED enum tutti_err tt_unit_configure(struct tt_unit *unit, struct tt_instance *instance,

@@ -40,14 +40,14 @@ static inline struct tt_discrete_update iterate(struct live *live)
     struct tt_discrete_update all = {.again = true};
     while (all.again) {
         struct tt_discrete_update one;
-        assert_ok(tt_co_simulation_update_discrete(live->in, &one));
+        assert_ok(tt_instance_update_discrete(live->in, &one));
         one.terminate = one.terminate || all.terminate;
         one.nominals_changed = one.nominals_changed || all.nominals_changed;
         one.states_changed = one.states_changed || all.states_changed;
         all = one;
     }
     if (!all.terminate)
-        assert_ok(tt_model_exchange_enter_continuous(live->in));
+        assert_ok(tt_instance_enter_continuous(live->in));
     return all;
 }
 
@@ -64,8 +64,8 @@ static inline void me_start(struct live *live, const char *model)
 static inline void place(struct live *live, double t, const double *x, size_t n)
 {
     bool discarded = false;
-    assert_ok(tt_model_exchange_set_time(live->in, t, &discarded));
-    assert_ok(tt_model_exchange_set_states(live->in, x, n, &discarded));
+    assert_ok(tt_instance_set_time(live->in, t, &discarded));
+    assert_ok(tt_instance_set_states(live->in, x, n, &discarded));
     assert_false(discarded);
     assert_same_double(tt_instance_time(live->in), t);
 }
@@ -74,7 +74,7 @@ static inline void slope(struct live *live, double t, const double *x, double *d
 {
     bool discarded = false;
     place(live, t, x, n);
-    assert_ok(tt_model_exchange_get_derivatives(live->in, dx, n, &discarded));
+    assert_ok(tt_instance_get_derivatives(live->in, dx, n, &discarded));
     assert_false(discarded);
 }
 
@@ -93,7 +93,7 @@ static inline void step(struct live *live, double t, double h, double *x, size_t
         x[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
     place(live, t + h, x, n);
     bool event = true, terminate = true;
-    assert_ok(tt_model_exchange_completed_step(live->in, true, &event, &terminate));
+    assert_ok(tt_instance_completed_step(live->in, true, &event, &terminate));
     assert_false(event || terminate);
 }
 

@@ -68,9 +68,9 @@ static inline struct tt_discrete_update settle(struct tt_instance *in)
 {
     struct tt_discrete_update discrete = {.again = true};
     while (discrete.again)
-        assert_ok(tt_co_simulation_update_discrete(in, &discrete));
+        assert_ok(tt_instance_update_discrete(in, &discrete));
     if (!discrete.terminate)
-        assert_ok(tt_co_simulation_enter_step(in));
+        assert_ok(tt_instance_enter_step(in));
     return discrete;
 }
 
@@ -121,7 +121,7 @@ static inline enum tutti_err set_real(struct live *live, const char *name, doubl
 
 static inline enum tutti_err do_step(struct live *live, double t, double h, struct tt_fmi_step *step)
 {
-    return tt_co_simulation_do_step(live->in, t, h, true, step);
+    return tt_instance_do_step(live->in, t, h, true, step, NULL);
 }
 
 #endif

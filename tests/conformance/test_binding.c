@@ -101,7 +101,7 @@ static void test_values(void **state)
     const char *string = "J\xc3\xbcrgen & Co", *string_out = NULL;
     int64_t color = 3, color_out = 0;
     if (tt_instance_uses_events(live.in))
-        assert_ok(tt_co_simulation_enter_event(live.in));
+        assert_ok(tt_instance_enter_event(live.in));
     assert_ok(tt_instance_set(live.in, TUTTI_TYPE_FLOAT64, &in[0], 1, &real, 1));
     assert_ok(tt_instance_set(live.in, TUTTI_TYPE_INT32, &in[1], 1, &integer, 1));
     assert_ok(tt_instance_set(live.in, TUTTI_TYPE_BOOLEAN, &in[2], 1, &boolean, 1));
@@ -344,10 +344,10 @@ static void test_fatal_for_all_instances(void **state)
         live_initialise(&live, 0, 1);
         instances[i] = live.in;
     }
-    assert_ok(tt_co_simulation_do_step(instances[0], 0, 0.1, true, &step));
+    assert_ok(tt_instance_do_step(instances[0], 0, 0.1, true, &step, NULL));
     if (fmi > 1)
         assert_ok(tt_saved_state_save(instances[0], &saved));
-    assert_fails(tt_co_simulation_do_step(instances[1], 0, 0.1, true, &step), TUTTI_ERR_FATAL, "returned Fatal");
+    assert_fails(tt_instance_do_step(instances[1], 0, 0.1, true, &step, NULL), TUTTI_ERR_FATAL, "returned Fatal");
 
     /* Functions and objects are different things in C; the table holds them as dlsym gives them. */
     void (*function)(void) = (void (*)(void))is_called;
@@ -356,7 +356,7 @@ static void test_fatal_for_all_instances(void **state)
     uint32_t reference = reference_of(&live, "y");
     for (int i = 0; i < 2; i++) {
         struct tt_instance *in = instances[i];
-        assert_int_equal(tt_co_simulation_do_step(in, 0.1, 0.1, true, &step), TUTTI_ERR_STATE);
+        assert_int_equal(tt_instance_do_step(in, 0.1, 0.1, true, &step, NULL), TUTTI_ERR_STATE);
         assert_int_equal(tt_instance_get(in, TUTTI_TYPE_FLOAT64, &reference, 1, &y, 1), TUTTI_ERR_STATE);
         assert_int_equal(tt_instance_reset(in), TUTTI_ERR_STATE);
         assert_int_equal(tt_instance_terminate(in), TUTTI_ERR_STATE);

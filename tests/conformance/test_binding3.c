@@ -23,7 +23,7 @@ static void test_events_and_early_return(void **state)
         assert_true(step.early);
         assert_near(t, bounce, 1e-9 * bounce);
         assert_true(get_real(&live, "v") < 0);
-        assert_ok(tt_co_simulation_enter_event(live.in));
+        assert_ok(tt_instance_enter_event(live.in));
         settle(live.in);
         assert_near(get_real(&live, "v"), 0.7 * v, 1e-8);
         v *= 0.7;
@@ -47,7 +47,7 @@ static void test_without_event_mode(void **state)
         assert_ok(do_step(&live, n * 0.1, 0.1, &step));
         assert_false(step.event || step.early);
     }
-    assert_fails(tt_co_simulation_enter_event(live.in), TUTTI_ERR_STATE, "enter event mode");
+    assert_fails(tt_instance_enter_event(live.in), TUTTI_ERR_STATE, "enter event mode");
     live_end(&live);
 }
 
@@ -67,7 +67,7 @@ static enum tutti_err follow(void *context, struct tt_instance *in, struct tt_in
         TRY(tt_instance_get(in, TUTTI_TYPE_FLOAT64, &ramp->y, 1, &y, 1));
     struct tt_fmi_step step;
     /* Anything else than get and set is refused before the FMU sees it. */
-    assert_int_equal(tt_co_simulation_do_step(in, update->time, 0.1, true, &step), TUTTI_ERR_STATE);
+    assert_int_equal(tt_instance_do_step(in, update->time, 0.1, true, &step, NULL), TUTTI_ERR_STATE);
     return update->set_requested ? tt_instance_set(in, TUTTI_TYPE_FLOAT64, &ramp->u, 1, &update->time, 1) : TUTTI_OK;
 }
 
@@ -188,7 +188,7 @@ static void test_all_types(void **state)
     (void)state;
     struct live live;
     live_start(&live, "Feedthrough", "3");
-    assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_enter_event(live.in));
     ECHO(TUTTI_TYPE_FLOAT32, float, "float32", 0.1f);
     ECHO(TUTTI_TYPE_INT8, int8_t, "int8", INT8_MIN);
     ECHO(TUTTI_TYPE_UINT8, uint8_t, "uint8", UINT8_MAX);
@@ -235,7 +235,7 @@ static void test_next_event_time(void **state)
     assert_same_double(discrete.next_event, 1);
     struct tt_fmi_step step;
     assert_ok(do_step(&live, 0, 1, &step));
-    assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_enter_event(live.in));
     discrete = settle(live.in);
     assert_same_double(discrete.next_event, 2);
     live_end(&live);

@@ -17,15 +17,15 @@ static void test_life(void **state)
     assert_int_equal(live.fmu->desc->fmi, fmi);
     assert_true(tt_instance_uses_events(live.in));
     assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
-    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
+    assert_ok(tt_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 1);
     assert_int_equal(indicators, 0);
     me_initialise(&live, 0, 1);
     struct tt_discrete_update discrete = iterate(&live);
     assert_false(discrete.terminate || discrete.has_next_event);
-    assert_ok(tt_model_exchange_get_states(live.in, x, 1));
+    assert_ok(tt_instance_get_states(live.in, x, 1));
     assert_same_double(x[0], 1);
-    assert_ok(tt_model_exchange_get_nominals(live.in, nominal, 1));
+    assert_ok(tt_instance_get_nominals(live.in, nominal, 1));
     assert_same_double(nominal[0], 1);
     for (int n = 0; n < 1000; n++)
         step(&live, n * 1e-3, 1e-3, x, 1);
@@ -43,9 +43,9 @@ static void check_no_continuous_calls(struct live *live, const char *where)
 {
     double x[1] = {0};
     bool discarded = false, event, terminate;
-    assert_fails(tt_model_exchange_set_time(live->in, 0.5, &discarded), TUTTI_ERR_STATE, where);
-    assert_fails(tt_model_exchange_set_states(live->in, x, 1, &discarded), TUTTI_ERR_STATE, where);
-    assert_fails(tt_model_exchange_completed_step(live->in, true, &event, &terminate), TUTTI_ERR_STATE, where);
+    assert_fails(tt_instance_set_time(live->in, 0.5, &discarded), TUTTI_ERR_STATE, where);
+    assert_fails(tt_instance_set_states(live->in, x, 1, &discarded), TUTTI_ERR_STATE, where);
+    assert_fails(tt_instance_completed_step(live->in, true, &event, &terminate), TUTTI_ERR_STATE, where);
     assert_false(discarded);
 }
 
@@ -61,24 +61,24 @@ static void test_forbidden_calls(void **state)
     size_t states, indicators;
     me_load(&live, "Tracker");
     check_no_continuous_calls(&live, "in the state \"instantiated\"");
-    assert_fails(tt_model_exchange_get_states(live.in, x, 1), TUTTI_ERR_STATE, "get the continuous states");
-    assert_fails(tt_model_exchange_get_derivatives(live.in, x, 1, &discarded), TUTTI_ERR_STATE, "get derivatives");
-    assert_fails(tt_co_simulation_update_discrete(live.in, &discrete), TUTTI_ERR_STATE, "update discrete states");
-    assert_fails(tt_model_exchange_enter_continuous(live.in), TUTTI_ERR_STATE, "enter continuous-time mode");
-    assert_fails(tt_co_simulation_enter_event(live.in), TUTTI_ERR_STATE, "enter event mode");
+    assert_fails(tt_instance_get_states(live.in, x, 1), TUTTI_ERR_STATE, "get the continuous states");
+    assert_fails(tt_instance_get_derivatives(live.in, x, 1, &discarded), TUTTI_ERR_STATE, "get derivatives");
+    assert_fails(tt_instance_update_discrete(live.in, &discrete), TUTTI_ERR_STATE, "update discrete states");
+    assert_fails(tt_instance_enter_continuous(live.in), TUTTI_ERR_STATE, "enter continuous-time mode");
+    assert_fails(tt_instance_enter_event(live.in), TUTTI_ERR_STATE, "enter event mode");
     assert_fails(tt_instance_terminate(live.in), TUTTI_ERR_STATE, "terminate");
     me_initialise(&live, 0, 10);
     check_no_continuous_calls(&live, "in the state \"event mode\"");
-    assert_fails(tt_co_simulation_do_step(live.in, 0, 0.1, true, &made), TUTTI_ERR_STATE, "do a step");
-    assert_fails(tt_co_simulation_enter_step(live.in), TUTTI_ERR_STATE, "enter step mode");
+    assert_fails(tt_instance_do_step(live.in, 0, 0.1, true, &made, NULL), TUTTI_ERR_STATE, "do a step");
+    assert_fails(tt_instance_enter_step(live.in), TUTTI_ERR_STATE, "enter step mode");
     iterate(&live);
-    assert_fails(tt_co_simulation_update_discrete(live.in, &discrete), TUTTI_ERR_STATE, "\"continuous-time mode\"");
-    assert_fails(tt_model_exchange_enter_continuous(live.in), TUTTI_ERR_STATE, "\"continuous-time mode\"");
-    assert_fails(tt_model_exchange_count_states(live.in, &states, &indicators), TUTTI_ERR_STATE, "count");
-    assert_fails(tt_co_simulation_do_step(live.in, 0, 0.1, true, &made), TUTTI_ERR_STATE, "do a step");
+    assert_fails(tt_instance_update_discrete(live.in, &discrete), TUTTI_ERR_STATE, "\"continuous-time mode\"");
+    assert_fails(tt_instance_enter_continuous(live.in), TUTTI_ERR_STATE, "\"continuous-time mode\"");
+    assert_fails(tt_instance_count_states(live.in, &states, &indicators), TUTTI_ERR_STATE, "count");
+    assert_fails(tt_instance_do_step(live.in, 0, 0.1, true, &made, NULL), TUTTI_ERR_STATE, "do a step");
     struct tt_experiment_setup setup = {0};
     assert_fails(tt_instance_enter_initialization(live.in, &setup), TUTTI_ERR_STATE, "");
-    assert_ok(tt_model_exchange_get_states(live.in, x, 1));
+    assert_ok(tt_instance_get_states(live.in, x, 1));
     step(&live, 0, 0.1, x, 1);
     assert_ok(tt_instance_terminate(live.in));
     check_no_continuous_calls(&live, "in the state \"terminated\"");
@@ -111,20 +111,20 @@ static void test_time_events(void **state)
     size_t states = 1, indicators = 1;
     bool discarded = false;
     me_load(&live, "Stair");
-    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
+    assert_ok(tt_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 0);
     assert_int_equal(indicators, 0);
     me_initialise(&live, 2.5, 100);
     struct tt_discrete_update discrete = iterate(&live);
-    assert_ok(tt_model_exchange_get_states(live.in, NULL, 0));
-    assert_ok(tt_model_exchange_get_nominals(live.in, NULL, 0));
+    assert_ok(tt_instance_get_states(live.in, NULL, 0));
+    assert_ok(tt_instance_get_nominals(live.in, NULL, 0));
     for (int count = 1; count <= 10; count++) {
         assert_true(discrete.has_next_event && !discrete.terminate && !discrete.states_changed);
         assert_same_double(discrete.next_event, count + 2);
         place(&live, discrete.next_event, NULL, 0);
-        assert_ok(tt_model_exchange_get_derivatives(live.in, NULL, 0, &discarded));
-        assert_ok(tt_model_exchange_get_indicators(live.in, NULL, 0, &discarded));
-        assert_ok(tt_co_simulation_enter_event(live.in));
+        assert_ok(tt_instance_get_derivatives(live.in, NULL, 0, &discarded));
+        assert_ok(tt_instance_get_indicators(live.in, NULL, 0, &discarded));
+        assert_ok(tt_instance_enter_event(live.in));
         discrete = iterate(&live);
         uint32_t counter = reference_of(&live, "counter");
         int32_t value = -1;
@@ -147,27 +147,27 @@ static void test_state_event(void **state)
     size_t states, indicators;
     bool discarded = false, event, terminate;
     me_load(&live, "BouncingBall");
-    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
+    assert_ok(tt_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 2);
     assert_int_equal(indicators, 1);
     me_initialise(&live, 0, 3);
     assert_false(iterate(&live).states_changed);
-    assert_ok(tt_model_exchange_get_indicators(live.in, z, 1, &discarded));
+    assert_ok(tt_instance_get_indicators(live.in, z, 1, &discarded));
     assert_true(z[0] > 0);
     slope(&live, t, floor, dx, 2);
     assert_same_double(dx[0], floor[1]);
     assert_near(dx[1], -9.81, 1e-15);
-    assert_ok(tt_model_exchange_get_indicators(live.in, z, 1, &discarded));
+    assert_ok(tt_instance_get_indicators(live.in, z, 1, &discarded));
     assert_true(z[0] <= 0);
-    assert_ok(tt_model_exchange_completed_step(live.in, true, &event, &terminate));
-    assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_completed_step(live.in, true, &event, &terminate));
+    assert_ok(tt_instance_enter_event(live.in));
     assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_EVENT);
     struct tt_discrete_update discrete = iterate(&live);
     assert_true(discrete.states_changed && !discrete.has_next_event && !discrete.terminate);
-    assert_ok(tt_model_exchange_get_states(live.in, x, 2));
+    assert_ok(tt_instance_get_states(live.in, x, 2));
     assert_near(x[0], 0, DBL_EPSILON);
     assert_near(x[1], 0.7 * 9.81 * t, 1e-14);
-    assert_ok(tt_model_exchange_get_indicators(live.in, z, 1, &discarded));
+    assert_ok(tt_instance_get_indicators(live.in, z, 1, &discarded));
     assert_true(z[0] > 0);
     assert_false(discarded);
     live_end(&live);
@@ -184,20 +184,20 @@ static void test_step_event(void **state)
     assert_ok(live_instantiate(&live));
     me_initialise(&live, 0, 100);
     iterate(&live);
-    assert_ok(tt_model_exchange_get_nominals(live.in, nominal, 1));
+    assert_ok(tt_instance_get_nominals(live.in, nominal, 1));
     assert_same_double(nominal[0], 10);
     place(&live, 3, x, 1);
-    assert_ok(tt_model_exchange_completed_step(live.in, true, &event, &terminate));
+    assert_ok(tt_instance_completed_step(live.in, true, &event, &terminate));
     assert_true(event && !terminate);
-    assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_enter_event(live.in));
     struct tt_discrete_update discrete;
-    assert_ok(tt_co_simulation_update_discrete(live.in, &discrete));
+    assert_ok(tt_instance_update_discrete(live.in, &discrete));
     assert_int_equal(discrete.again, fmi > 1);
     assert_int_equal(discrete.nominals_changed, fmi > 1);
     assert_false(iterate(&live).nominals_changed);
-    assert_ok(tt_model_exchange_get_nominals(live.in, nominal, 1));
+    assert_ok(tt_instance_get_nominals(live.in, nominal, 1));
     assert_same_double(nominal[0], 100);
-    assert_ok(tt_model_exchange_completed_step(live.in, true, &event, &terminate));
+    assert_ok(tt_instance_completed_step(live.in, true, &event, &terminate));
     assert_false(event || terminate);
     live_end(&live);
 }
@@ -216,7 +216,7 @@ static void test_discrete_input(void **state)
         iterate(&live);
         assert_ok(tt_instance_get(live.in, TUTTI_TYPE_BOOLEAN, &heating, 1, &on, 1));
         assert_int_equal(on, set == 3);
-        assert_ok(tt_co_simulation_enter_event(live.in));
+        assert_ok(tt_instance_enter_event(live.in));
     }
     live_end(&live);
 }
@@ -235,15 +235,14 @@ static void test_first_update(void **state)
         me_load(&live, "Faulty");
         me_initialise(&live, 0, 100);
         if (way == TAKEN)
-            assert_ok(tt_co_simulation_update_discrete(live.in, &discrete));
+            assert_ok(tt_instance_update_discrete(live.in, &discrete));
         if (way == OUTDATED)
             assert_ok(set_real(&live, "u", 2));
         if (way != OUTDATED) {
-            assert_ok(tt_model_exchange_enter_continuous(live.in));
-            assert_ok(tt_co_simulation_enter_event(live.in));
+            assert_ok(tt_instance_enter_continuous(live.in));
+            assert_ok(tt_instance_enter_event(live.in));
         }
-        assert_fails(tt_co_simulation_update_discrete(live.in, &discrete), TUTTI_ERR_FMU,
-                     "fmiEventUpdate returned Error");
+        assert_fails(tt_instance_update_discrete(live.in, &discrete), TUTTI_ERR_FMU, "fmiEventUpdate returned Error");
         live_end(&live);
     }
 }
@@ -255,11 +254,11 @@ static void test_state_references(void **state)
     uint32_t references[2];
     me_start(&live, "VanDerPol");
     if (fmi == 1) {
-        assert_ok(tt_model_exchange_get_references(live.in, references, 2));
+        assert_ok(tt_instance_get_state_references(live.in, references, 2));
         assert_int_equal(references[0], reference_of(&live, "x0"));
         assert_int_equal(references[1], reference_of(&live, "x1"));
     } else {
-        assert_fails(tt_model_exchange_get_references(live.in, references, 2), TUTTI_ERR_STATE, "value references");
+        assert_fails(tt_instance_get_state_references(live.in, references, 2), TUTTI_ERR_STATE, "value references");
     }
     live_end(&live);
 }
@@ -277,17 +276,17 @@ static void test_saved_states(void **state)
         live_end(&live);
         return;
     }
-    assert_ok(tt_model_exchange_get_states(live.in, x, 2));
+    assert_ok(tt_instance_get_states(live.in, x, 2));
     step(&live, 0, 0.5, x, 2);
     assert_ok(tt_saved_state_save(live.in, &saved));
     memcpy(first, x, sizeof x);
     step(&live, 0.5, 0.5, first, 2);
-    assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_enter_event(live.in));
     assert_ok(tt_saved_state_save(live.in, &at_event));
     assert_ok(tt_saved_state_restore(live.in, &saved));
     assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
     assert_same_double(tt_instance_time(live.in), 0.5);
-    assert_ok(tt_model_exchange_get_states(live.in, again, 2));
+    assert_ok(tt_instance_get_states(live.in, again, 2));
     assert_memory_equal(again, x, sizeof x);
     step(&live, 0.5, 0.5, again, 2);
     assert_memory_equal(again, first, sizeof first);
@@ -296,7 +295,7 @@ static void test_saved_states(void **state)
     assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_EVENT);
     assert_same_double(tt_instance_time(live.in), 1);
     iterate(&live);
-    assert_ok(tt_model_exchange_get_states(live.in, again, 2));
+    assert_ok(tt_instance_get_states(live.in, again, 2));
     assert_memory_equal(again, first, sizeof first);
     tt_saved_state_discard(live.in, &saved);
     tt_saved_state_discard(live.in, &at_event);
@@ -316,7 +315,7 @@ static void test_serialised_states(void **state)
     if (fmi == 1 || conformance_forked)
         skip(); /* has no saved states; a process is no bytes */
     me_start(&live, "VanDerPol");
-    assert_ok(tt_model_exchange_get_states(live.in, x, 2));
+    assert_ok(tt_instance_get_states(live.in, x, 2));
     step(&live, 0, 0.5, x, 2);
     assert_ok(tt_saved_state_save(live.in, &saved));
     assert_ok(tt_saved_state_serialize(live.in, &saved, &bytes, &size));
@@ -327,7 +326,7 @@ static void test_serialised_states(void **state)
     assert_ok(tt_saved_state_restore(live.in, &saved));
     assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_CONTINUOUS);
     assert_same_double(tt_instance_time(live.in), 0.5);
-    assert_ok(tt_model_exchange_get_states(live.in, again, 2));
+    assert_ok(tt_instance_get_states(live.in, again, 2));
     assert_memory_equal(again, x, sizeof x);
     tt_saved_state_discard(live.in, &saved);
     tt_instance_free(live.in);
@@ -386,7 +385,7 @@ static void test_reset(void **state)
         assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
         me_initialise(&live, 0, 100);
         iterate(&live);
-        assert_ok(tt_model_exchange_get_states(live.in, x, 2));
+        assert_ok(tt_instance_get_states(live.in, x, 2));
         assert_same_double(x[0], 2);
     }
     live_end(&live);

@@ -19,10 +19,10 @@ static enum tutti_err make(struct live *live, int call, double t, bool *discarde
 {
     double x[] = {0.5};
     switch (call) {
-    case SET_TIME: return tt_model_exchange_set_time(live->in, t, discarded);
-    case SET_STATES: return tt_model_exchange_set_states(live->in, x, 1, discarded);
-    case DERIVATIVES: return tt_model_exchange_get_derivatives(live->in, x, 1, discarded);
-    default: return tt_model_exchange_get_indicators(live->in, x, 1, discarded);
+    case SET_TIME: return tt_instance_set_time(live->in, t, discarded);
+    case SET_STATES: return tt_instance_set_states(live->in, x, 1, discarded);
+    case DERIVATIVES: return tt_instance_get_derivatives(live->in, x, 1, discarded);
+    default: return tt_instance_get_indicators(live->in, x, 1, discarded);
     }
 }
 
@@ -94,7 +94,7 @@ static void test_discard_is_silent(void **state)
     bool discarded = false;
     me_start(&live, "Faulty");
     replace(&live, GET_DERIVATIVES, (void (*)(void))complain_and_discard);
-    assert_ok(tt_model_exchange_get_derivatives(live.in, dx, 1, &discarded));
+    assert_ok(tt_instance_get_derivatives(live.in, dx, 1, &discarded));
     assert_true(discarded);
     place(&live, 0.5, (double[]){0.25}, 1);
     assert_int_equal(live.messages.count, 0);
@@ -123,7 +123,7 @@ static void test_nameless_states(void **state)
     uint32_t reference;
     setenv("KIT_FAULT", "discard GetStateValueReferences", 1);
     me_start(&live, "Faulty");
-    assert_fails(tt_model_exchange_get_references(live.in, &reference, 1), TUTTI_ERR_UNSUPPORTED, "does not tell");
+    assert_fails(tt_instance_get_state_references(live.in, &reference, 1), TUTTI_ERR_UNSUPPORTED, "does not tell");
     double x[] = {0.25}, dx[1];
     slope(&live, 0, x, dx, 1);
     assert_near(dx[0], 0.75, 1e-15);
@@ -259,12 +259,12 @@ static void test_other_errors(void **state)
         setenv("KIT_FAULT", fault, 1);
         me_start(&live, "Faulty");
         place(&live, 0.5, (double[]){0.25}, 1);
-        enum tutti_err err = tt_model_exchange_get_states(live.in, x, 1);
-        err = err ? err : tt_model_exchange_get_nominals(live.in, x, 1);
-        err = err ? err : tt_model_exchange_completed_step(live.in, true, &event, &terminate);
-        err = err ? err : tt_co_simulation_enter_event(live.in);
-        err = err ? err : tt_co_simulation_update_discrete(live.in, &discrete);
-        err = err ? err : tt_model_exchange_enter_continuous(live.in);
+        enum tutti_err err = tt_instance_get_states(live.in, x, 1);
+        err = err ? err : tt_instance_get_nominals(live.in, x, 1);
+        err = err ? err : tt_instance_completed_step(live.in, true, &event, &terminate);
+        err = err ? err : tt_instance_enter_event(live.in);
+        err = err ? err : tt_instance_update_discrete(live.in, &discrete);
+        err = err ? err : tt_instance_enter_continuous(live.in);
         err = err ? err : tt_instance_terminate(live.in);
         assert_fails(err, TUTTI_ERR_FMU, message);
         assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_ERROR);
@@ -366,7 +366,7 @@ static void test_missing_functions(void **state)
     assert_fails(tt_saved_state_save(live.in, &saved), TUTTI_ERR_UNSUPPORTED, "saved states");
     assert_fails(tt_instance_get_directional(live.in, &reference, 1, &reference, 1, &seed, 1, &sensitivity, 1),
                  TUTTI_ERR_UNSUPPORTED, "directional");
-    assert_ok(tt_model_exchange_get_states(live.in, x, 1));
+    assert_ok(tt_instance_get_states(live.in, x, 1));
     step(&live, 0, 0.1, x, 1);
     live_end(&live);
 }
@@ -387,7 +387,7 @@ static void test_missing_counts(void **state)
         }
     assert_int_equal(removed, fmi == 3 ? 3 : 0); /* the third is about dependencies */
     assert_ok(live_instantiate(&live));
-    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
+    assert_ok(tt_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 2);
     assert_int_equal(indicators, 1);
     live_end(&live);
@@ -417,7 +417,7 @@ static int update2(void *component, fmi2EventInfo *info)
 static struct tt_discrete_update update(struct live *live)
 {
     struct tt_discrete_update discrete;
-    assert_ok(tt_co_simulation_update_discrete(live->in, &discrete));
+    assert_ok(tt_instance_update_discrete(live->in, &discrete));
     return discrete;
 }
 
@@ -441,7 +441,7 @@ static void test_event_information(void **state)
     if (fmi == 3)
         skip(); /* has no such structure: its arguments go straight to the FMU */
     me_start(&live, "Faulty");
-    assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_enter_event(live.in));
     replace(&live, BY_VERSION("EventUpdate", "NewDiscreteStates", ""),
             fmi == 1 ? (void (*)(void))update1 : (void (*)(void))update2);
     said.one = (fmiEventInfo){.iterationConverged = fmiFalse};
@@ -490,7 +490,7 @@ static void test_end_after_step(void **state)
     me_start(&live, "Faulty");
     replace(&live, "CompletedIntegratorStep",
             fmi == 2 ? (void (*)(void))end_after_step2 : (void (*)(void))end_after_step3);
-    assert_ok(tt_model_exchange_completed_step(live.in, true, &event, &terminate));
+    assert_ok(tt_instance_completed_step(live.in, true, &event, &terminate));
     assert_true(terminate && !event);
     live_end(&live);
 }
@@ -510,7 +510,7 @@ static void check_array_derivatives(struct live *live)
     double matrix[25], seed[] = {1, -2, 3, -4, 5}, sensitivity[5];
     assert_ok(tt_instance_get(live->in, TUTTI_TYPE_FLOAT64, &A, 1, matrix, 25));
     matrix[7] = 2.5; /* row 1, column 2 */
-    assert_ok(tt_co_simulation_enter_event(live->in));
+    assert_ok(tt_instance_enter_event(live->in));
     assert_ok(tt_instance_set(live->in, TUTTI_TYPE_FLOAT64, &A, 1, matrix, 25));
     iterate(live);
     assert_ok(tt_instance_get_directional(live->in, &unknown, 1, &known, 1, seed, 5, sensitivity, 5));
@@ -533,25 +533,25 @@ static void test_configuration(void **state)
     if (fmi < 3)
         skip(); /* have no configuration mode */
     me_load(&live, "StateSpace");
-    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
+    assert_ok(tt_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 3);
     set_extent(&live, "n", 5);
     assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_INSTANTIATED);
-    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
+    assert_ok(tt_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 5);
     assert_int_equal(indicators, 0);
     me_initialise(&live, 0, 10);
     iterate(&live);
-    assert_ok(tt_model_exchange_get_states(live.in, x, 5));
+    assert_ok(tt_instance_get_states(live.in, x, 5));
     check_array_derivatives(&live);
     assert_fails(tt_instance_enter_configuration(live.in), TUTTI_ERR_STATE, "continuous-time mode");
-    assert_ok(tt_co_simulation_enter_event(live.in));
+    assert_ok(tt_instance_enter_event(live.in));
     set_extent(&live, "n", 1);
     assert_int_equal(tt_instance_state(live.in), TUTTI_STATE_EVENT);
-    assert_ok(tt_model_exchange_count_states(live.in, &states, &indicators));
+    assert_ok(tt_instance_count_states(live.in, &states, &indicators));
     assert_int_equal(states, 1);
     iterate(&live);
-    assert_ok(tt_model_exchange_get_states(live.in, x, 1));
+    assert_ok(tt_instance_get_states(live.in, x, 1));
     live_end(&live);
 }
 

@@ -43,7 +43,7 @@ static enum tutti_err step_by_hand(struct pair *pair, double t, struct tt_fmi_st
 {
     struct tt_instance *in = pair->live.in;
     TRY(tt_instance_set(in, TUTTI_TYPE_FLOAT64, &pair->u_reference, 1, &pair->u, 1));
-    TRY(tt_co_simulation_do_step(in, t, H, true, step));
+    TRY(tt_instance_do_step(in, t, H, true, step, NULL));
     return tt_instance_get(in, TUTTI_TYPE_FLOAT64, &pair->y_reference, 1, &pair->y, 1);
 }
 
@@ -63,7 +63,7 @@ static enum tutti_err step_by_lane(struct pair *pair, double t, struct tt_fmi_st
         return TUTTI_OK;
     TRY(tt_batched_call_conclude(&pair->triple, &pass));
     if (pass.at == TUTTI_TRIPLE_SET)
-        TRY(tt_co_simulation_do_step(in, t, H, true, step));
+        TRY(tt_instance_do_step(in, t, H, true, step, NULL));
     if (pass.at == TUTTI_TRIPLE_STEP)
         *step = pass.step;
     return pass.at == TUTTI_TRIPLE_GET ? TUTTI_OK

@@ -92,13 +92,13 @@ struct tt_packed {
 };
 
 /* The error for a call out of order. */
-enum tutti_err tt_packed_reject(const struct tt_packed *packed, const char *call);
+enum tutti_err tt_packed_instance_reject(const struct tt_packed *packed, const char *call);
 /* STATE for one, naming it. */
 #define TUTTI_PACKED_IN(stage) (1u << (stage))
 TUTTI_CHECKED static inline enum tutti_err tt_packed_check(const struct tt_packed *packed, unsigned stages,
                                                            const char *call)
 {
-    return stages & TUTTI_PACKED_IN(packed->stage) ? TUTTI_OK : tt_packed_reject(packed, call);
+    return stages & TUTTI_PACKED_IN(packed->stage) ? TUTTI_OK : tt_packed_instance_reject(packed, call);
 }
 /* Invalidates the values read from units, which belong to a different point. */
 static inline void tt_packed_invalidate(struct tt_packed *packed)

@@ -173,9 +173,8 @@ static enum tutti_err read_indicators(struct tt_packed *packed)
     TRY(tt_packed_equations_evaluate(packed));
     for (uint32_t u = 0; u < pool->unit_count && !discarded; u++)
         if (pool->units[u].marks > 0)
-            TRY(tt_model_exchange_get_indicators(pool->units[u].member->unit->instance,
-                                                 equations->z + pool->units[u].z_first, pool->units[u].marks,
-                                                 &discarded));
+            TRY(tt_instance_get_indicators(pool->units[u].member->unit->instance, equations->z + pool->units[u].z_first,
+                                           pool->units[u].marks, &discarded));
     equations->has_z = !discarded;
     return discarded ? packed_equations_fail_discard(packed) : TUTTI_OK;
 }

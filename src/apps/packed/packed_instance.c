@@ -347,3 +347,10 @@ void tt_packed_reset(struct tt_packed *packed)
     packed->in_event_mode = false;
     packed->has_start = packed->has_stop = packed->has_tolerance = false;
 }
+
+enum tutti_err tt_packed_instance_reject(const struct tt_packed *packed, const char *call)
+{
+    static const char *const names[] = {"only instantiated", "in initialisation mode", "between steps", "ended"};
+    return tt_fail(TUTTI_ERR_STATE, "%s: %s is not allowed here: the instance is %s", packed->name, call,
+                   names[packed->stage]);
+}

@@ -35,7 +35,7 @@ void tt_builder_report_error(struct tt_builder *build, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    tt_limited_findings_add_v(&build->report, TUTTI_FINDING_ERROR, build->line, build->what, build->name, format, args);
+    tt_findings_limited_add_v(&build->report, TUTTI_FINDING_ERROR, build->line, build->what, build->name, format, args);
     va_end(args);
 }
 
@@ -43,7 +43,7 @@ void tt_builder_report_warning(struct tt_builder *build, const char *format, ...
 {
     va_list args;
     va_start(args, format);
-    tt_limited_findings_add_v(&build->report, TUTTI_FINDING_WARNING, build->line, build->what, build->name, format,
+    tt_findings_limited_add_v(&build->report, TUTTI_FINDING_WARNING, build->line, build->what, build->name, format,
                               args);
     va_end(args);
 }
@@ -91,7 +91,7 @@ static bool builder_is_foreign_name(const char *name)
 static void report_unknown(struct tt_builder *build, const struct tt_builder_element *element, const char *attribute)
 {
     if (!builder_is_foreign_name(attribute))
-        tt_limited_findings_add(&build->report, TUTTI_FINDING_WARNING, tt_xml_line(build->xml), NULL, NULL,
+        tt_findings_limited_add(&build->report, TUTTI_FINDING_WARNING, tt_xml_line(build->xml), NULL, NULL,
                                 "unknown attribute %s of <%s> is ignored", attribute, element->name);
 }
 
@@ -137,7 +137,7 @@ static enum tutti_err builder_on_start(void *context, struct tt_xml *xml, const 
     if (build->depth == 0)
         return tt_xml_fail(xml, TUTTI_ERR_FORMAT, "found <%.64s>, expected <fmiModelDescription>", name);
     if (!parent->foreign && !builder_is_foreign_name(name))
-        tt_limited_findings_add(&build->report, TUTTI_FINDING_WARNING, tt_xml_line(xml), NULL, NULL,
+        tt_findings_limited_add(&build->report, TUTTI_FINDING_WARNING, tt_xml_line(xml), NULL, NULL,
                                 "unknown element <%s> in <%s> is ignored", name, parent->name);
     build->skip = 1;
     return TUTTI_OK;

@@ -8,7 +8,7 @@
 #ifndef TT_FMU_DESCRIPTION_BUILDER_H
 #define TT_FMU_DESCRIPTION_BUILDER_H
 
-#include "base/limited_findings.h"
+#include "base/findings.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "fmu/description/description.h"

@@ -8,7 +8,7 @@
 #include "base/vector.h"
 #include "base/time.h"
 #include "fmu/description/description.h"
-#include "base/limited_findings.h"
+#include "base/findings.h"
 
 /* Roles of a variable that other parts of the file define. */
 enum {
@@ -33,7 +33,7 @@ static void check_error(struct description_checking *check, const struct tt_var 
 {
     va_list args;
     va_start(args, format);
-    tt_limited_findings_add_v(&check->report, TUTTI_FINDING_ERROR, var->line, "variable", var->name, format, args);
+    tt_findings_limited_add_v(&check->report, TUTTI_FINDING_ERROR, var->line, "variable", var->name, format, args);
     va_end(args);
 }
 
@@ -42,7 +42,7 @@ static void check_warning(struct description_checking *check, const struct tt_va
 {
     va_list args;
     va_start(args, format);
-    tt_limited_findings_add_v(&check->report, TUTTI_FINDING_WARNING, var->line, "variable", var->name, format, args);
+    tt_findings_limited_add_v(&check->report, TUTTI_FINDING_WARNING, var->line, "variable", var->name, format, args);
     va_end(args);
 }
 
@@ -352,7 +352,7 @@ static void check_independent_variable(struct description_checking *check)
                         desc->fmi == 3 ? "Float64 or Float32" : "Real");
     }
     if (!first && desc->fmi == 3)
-        tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+        tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
                                 "found no variable with causality independent, expected one, usually \"time\"");
 }
 
@@ -543,7 +543,7 @@ static void mark_unknowns(struct description_checking *check, const struct tt_un
     for (uint32_t i = 0; i < list->count; i++) {
         const struct tt_unknown *unknown = &list->items[i];
         if (list->given && (check->roles[unknown->variable] & role))
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, what,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, what,
                                     vars[unknown->variable].name, "it is listed twice, expected once");
         check->roles[unknown->variable] |= role;
     }
@@ -559,7 +559,7 @@ static void check_outputs(struct description_checking *check)
     for (uint32_t i = 0; i < desc->outputs.count; i++) {
         const struct tt_var *var = &desc->vars[desc->outputs.items[i].variable];
         if (var->causality != TUTTI_OUTPUT)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->outputs.items[i].line, "output",
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, desc->outputs.items[i].line, "output",
                                     var->name, "the variable (line %u) has causality %s, expected output", var->line,
                                     tt_description_causality_name(var->causality));
     }
@@ -572,14 +572,14 @@ static void check_derivatives(struct description_checking *check)
         const struct tt_unknown *unknown = &desc->derivatives.items[i];
         const struct tt_var *var = &desc->vars[unknown->variable];
         if (var->derivative_of == TUTTI_NONE) {
-            tt_limited_findings_add(
+            tt_findings_limited_add(
                 &check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
                 "the variable (line %u) has no derivative attribute, expected one that names its state", var->line);
             continue;
         }
         const struct tt_var *state = &desc->vars[var->derivative_of];
         if (check->roles[var->derivative_of] & ROLE_STATE)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, unknown->line, "derivative", var->name,
                                     "the state \"%.200s\" (line %u) has another derivative in the list, expected one",
                                     state->name, state->line);
         check->roles[var->derivative_of] |= ROLE_STATE;
@@ -626,12 +626,12 @@ static void check_initial(struct description_checking *check)
         const struct tt_unknown *unknown = &desc->initial_unknowns.items[i];
         const struct tt_var *var = &desc->vars[unknown->variable];
         if (!initial_reason(check, unknown->variable) && var->clock_count == 0)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
                                     "the variable (line %u) is not expected there: causality %s, initial %s", var->line,
                                     tt_description_causality_name(var->causality),
                                     tt_description_initial_name(var->initial));
         if (desc->fmi == 2 && i && unknown->variable < desc->initial_unknowns.items[i - 1].variable)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown", var->name,
                                     "it comes after a variable with a larger index, expected an ascending order");
     }
 }
@@ -646,7 +646,7 @@ static void check_initial_kinds(struct description_checking *check)
         for (uint32_t k = 0; unknown->kinds && k < unknown->dependency_count; k++) {
             if (unknown->kinds[k] == TUTTI_DEPENDENT || unknown->kinds[k] == TUTTI_DEPENDENCY_CONSTANT)
                 continue;
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown",
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_WARNING, unknown->line, "initial unknown",
                                     check->desc->vars[unknown->variable].name,
                                     "dependenciesKind has fixed, tunable or discrete, expected dependent or constant");
             break;
@@ -704,17 +704,17 @@ static void check_interface_element(struct description_checking *check, const st
         return;
     struct tt_limited_findings *report = &check->report;
     if (!interface->model_identifier)
-        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
                                 "found no modelIdentifier, expected one: it names the library");
     else if (!is_identifier(interface->model_identifier))
-        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
                                 "modelIdentifier is \"%.200s\", expected a C identifier (letters, digits and _)",
                                 interface->model_identifier);
     if ((interface->flags & TUTTI_CAN_SERIALIZE) && !(interface->flags & TUTTI_CAN_STATE))
-        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
                                 "it can serialize its state but not get and set it, expected both");
     if (interface->fixed_step < 0)
-        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_ERROR, interface->line, name, NULL,
                                 "fixedInternalStepSize is %g, expected a positive number", interface->fixed_step);
 }
 
@@ -729,24 +729,24 @@ static void check_root_element(struct description_checking *check)
         check_interface_element(check, &desc->interfaces[i], desc->fmi == 1 ? NULL : names[i]);
     }
     if (!any)
-        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
                                 "found no interface, expected <CoSimulation> or <ModelExchange>%s",
                                 desc->fmi == 3 ? " or <ScheduledExecution>" : "");
     if (!desc->token)
-        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no %s, expected one",
+        tt_findings_limited_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL, "found no %s, expected one",
                                 desc->fmi == 3 ? "instantiationToken" : "guid");
     if (!desc->model_name)
-        tt_limited_findings_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_ERROR, desc->line, NULL, NULL,
                                 "found no modelName, expected one");
     const struct tt_experiment *e = &desc->experiment;
     if (e->has_start && e->has_stop && e->stop < e->start)
-        tt_limited_findings_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
                                 "stopTime %g is before startTime %g", e->stop, e->start);
     if (e->has_tolerance && !(e->tolerance > 0))
-        tt_limited_findings_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
                                 "tolerance is %g, expected a positive number", e->tolerance);
     if (e->has_step && !(e->step > 0))
-        tt_limited_findings_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
+        tt_findings_limited_add(report, TUTTI_FINDING_WARNING, e->line, "DefaultExperiment", NULL,
                                 "stepSize is %g, expected a positive number", e->step);
 }
 
@@ -755,15 +755,15 @@ static void check_unit_definitions(struct description_checking *check)
     const struct tt_description *desc = check->desc;
     for (uint32_t i = 0; i < desc->unit_count; i++)
         if (desc->units[i].has_base && desc->units[i].factor == 0)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->units[i].line, "unit",
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, desc->units[i].line, "unit",
                                     desc->units[i].name, "factor is 0, expected another number");
     for (uint32_t i = 0; i < desc->display_count; i++) {
         const struct tt_display_unit *display = &desc->displays[i];
         if (display->factor == 0)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
                                     "%s is 0, expected another number", desc->fmi == 1 ? "gain" : "factor");
         if (display->inverse && display->offset != 0)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, display->line, "display unit", display->name,
                                     "offset is %g, expected 0 because inverse is true", display->offset);
     }
 }
@@ -788,7 +788,7 @@ static enum tutti_err check_enumeration_items(struct description_checking *check
         values[i] = type->items[i].value;
         err = tt_map_add(&names, type->items[i].name, i, &earlier);
         if (err == TUTTI_OK && earlier != TUTTI_MAP_NONE)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
                                     "two items are named \"%.200s\", expected different names", type->items[i].name);
     }
     tt_map_fini(&names);
@@ -796,7 +796,7 @@ static enum tutti_err check_enumeration_items(struct description_checking *check
     qsort(values, type->item_count, sizeof *values, compare_item_values);
     for (uint32_t i = 1; i < type->item_count; i++)
         if (values[i] == values[i - 1])
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
                                     "two items have the value %lld, expected different values", (long long)values[i]);
     check->items[index] = values;
     return TUTTI_OK;
@@ -812,16 +812,16 @@ static enum tutti_err check_type_definitions(struct description_checking *check)
         const struct tt_type_def *type = &desc->types[i];
         const struct tt_bounds *bounds = type->bounds;
         if (type->unit != TUTTI_NONE && !desc->units[type->unit].defined && desc->fmi > 1)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
                                     "unit is \"%.200s\", expected one that UnitDefinitions defines",
                                     desc->units[type->unit].name);
         if (bounds && bounds->has_min && bounds->has_max && bounds->min > bounds->max)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
                                     "min %g is greater than max %g", bounds->min, bounds->max);
         if (type->item_count)
             TRY(check_enumeration_items(check, i));
         else if (type->type == TUTTI_TYPE_ENUMERATION)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, type->line, "type", type->name,
                                     "found no <Item>, expected at least one");
     }
     return TUTTI_OK;
@@ -836,7 +836,7 @@ static enum tutti_err check_categories(struct description_checking *check)
         int64_t earlier;
         err = tt_map_add(&names, desc->log_categories[i], i, &earlier);
         if (err == TUTTI_OK && earlier != TUTTI_MAP_NONE)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, desc->line, "log category",
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, desc->line, "log category",
                                     desc->log_categories[i], "defined twice, expected different names");
     }
     tt_map_fini(&names);
@@ -855,10 +855,10 @@ static enum tutti_err check_add_name(struct description_checking *check, struct 
     int64_t earlier;
     TRY(tt_map_add(names, name, index, &earlier));
     if (*name == '\0')
-        tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, line, what, NULL,
+        tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, line, what, NULL,
                                 "the name is empty, expected a text");
     else if (earlier != TUTTI_MAP_NONE)
-        tt_limited_findings_add(&check->report, TUTTI_FINDING_ERROR, line, what, name,
+        tt_findings_limited_add(&check->report, TUTTI_FINDING_ERROR, line, what, name,
                                 "the name is used twice, first in line %u; expected different names",
                                 earlier >= desc->var_count ? desc->aliases[earlier - desc->var_count].line
                                                            : desc->vars[earlier].line);
@@ -876,7 +876,7 @@ static enum tutti_err check_add_names(struct description_checking *check, struct
         return TUTTI_OK;
     for (uint32_t i = 0; i < desc->type_count; i++)
         if (tt_map_find(names, desc->types[i].name) != TUTTI_MAP_NONE)
-            tt_limited_findings_add(&check->report, TUTTI_FINDING_WARNING, desc->types[i].line, "type",
+            tt_findings_limited_add(&check->report, TUTTI_FINDING_WARNING, desc->types[i].line, "type",
                                     desc->types[i].name, "a variable has the same name, expected different names");
     return TUTTI_OK;
 }
@@ -901,7 +901,7 @@ enum tutti_err tt_description_check(struct tt_description *desc, const char *fil
 {
     struct description_checking check = {.desc = desc, .report = {.file = file, .findings = findings}};
     enum tutti_err err = check_all_variables(&check);
-    tt_limited_findings_end(&check.report);
+    tt_findings_limited_end(&check.report);
     tt_arena_fini(&check.arena);
     return err;
 }

@@ -104,7 +104,7 @@ enum tutti_err tt_description_read(struct tt_description **out, const char *file
     build.root[0] = (struct tt_builder_element){
         .name = "fmiModelDescription", .start = description_root, .end = description_root_end};
     enum tutti_err err = tt_xml_read(file, reader, &tt_builder_handlers, &build);
-    tt_limited_findings_end(&build.report);
+    tt_findings_limited_end(&build.report);
     tt_builder_fini(&build);
     if (err == TUTTI_OK)
         *out = build.desc;

@@ -71,7 +71,7 @@ static void forked_handle_request(struct tt_instance *in)
     } else {
         struct tt_intermediate_update *update = tt_shared_area_get(&cursor, sizeof *update);
         if (update)
-            tt_co_simulation_intermediate(in, update);
+            tt_instance_intermediate(in, update);
     }
 }
 

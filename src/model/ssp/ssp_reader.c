@@ -19,7 +19,7 @@ void tt_ssp_reader_init(struct tt_ssp_reader *parts, const char *file, struct tt
 void tt_ssp_reader_fini(struct tt_ssp_reader *parts)
 {
     if (parts->report.findings)
-        tt_limited_findings_end(&parts->report);
+        tt_findings_limited_end(&parts->report);
     tt_map_fini(&parts->ids);
     tt_map_fini(&parts->names.units);
     tt_map_fini(&parts->names.enumerations);
@@ -62,7 +62,7 @@ void tt_ssp_reader_warn(struct tt_ssp_reader *parts, const struct tt_tree_node *
     snprintf(what, sizeof what, "<%s>", tt_text_excerpt(node->local).text);
     va_list args;
     va_start(args, format);
-    tt_limited_findings_add_v(&parts->report, TUTTI_FINDING_WARNING, node->line, what,
+    tt_findings_limited_add_v(&parts->report, TUTTI_FINDING_WARNING, node->line, what,
                               name ? tt_text_excerpt(name).text : NULL, format, args);
     va_end(args);
 }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/limited_findings.h"
+#include "base/findings.h"
 #include "base/map.h"
 #include "fmu/description/type.h"
 #include "model/ssp/ssp.h"
@@ -33,7 +33,7 @@ void tt_ssp_reader_leave_inline(struct tt_ssp_reader *parts, const struct tt_ssp
 /* FORMAT, with file, line, the element and the value of its `name` before the words. */
 enum tutti_err tt_ssp_reader_fail(const struct tt_ssp_reader *parts, const struct tt_tree_node *node,
                                   const char *format, ...) TUTTI_PRINTF(3, 4);
-/* A finding, likewise. `format` must be a literal (limited_findings.h). */
+/* A finding, likewise. `format` must be a literal (base/findings.h). */
 void tt_ssp_reader_warn(struct tt_ssp_reader *parts, const struct tt_tree_node *node, const char *format, ...)
     TUTTI_PRINTF(3, 4);
 

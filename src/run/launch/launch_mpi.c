@@ -20,7 +20,7 @@
 #include "run/launch/launcher.h"
 #include "run/placement.h"
 #include "sim/ranks/fabric.h"
-#include "sim/rank_main.h"
+#include "sim/execution_run.h"
 
 static const size_t FULL = (size_t)1 << 20;  /* bytes of a rank that are enough for now */
 static const size_t MANY = (size_t)64 << 10; /* bytes for which the conductor is woken; less waits for its next check */
@@ -290,7 +290,7 @@ static enum tutti_err launch_mpi_run(void *self, struct tutti_run_stats *stats)
     struct launch_mpi *mpi = self;
     (void)stats;                                                    /* the conductor fills them */
     bool lingers = tt_crash_add(wait_before_exit, mpi) == TUTTI_OK; /* first of all, before a result is open */
-    (void)!tt_rank_main_run(mpi->job, mpi->fabric);
+    (void)!tt_execution_run_rank(mpi->job, mpi->fabric);
     enum tutti_err err = mpi->world.module->settle(mpi->fabric, is_mpi_run_done, mpi);
     if (lingers)
         tt_crash_remove(wait_before_exit, mpi);

@@ -19,7 +19,7 @@
 #include "run/supervision.h"
 #include "run/placement.h"
 #include "run/fmu_process.h"
-#include "sim/rank_main.h"
+#include "sim/execution_run.h"
 
 enum rank_process_end { NOT_YET, BY_ITSELF, DIED, ENDED };
 
@@ -69,9 +69,9 @@ static enum tutti_err run_rank_in_child(const struct launch_processes *processes
     enum tutti_err err =
         tt_confined_enter(&processes->confined, job, fabric->rank, &fabric->where->component, -1, &confinement);
     if (err)
-        tt_rank_main_fail(fabric, err);
+        tt_execution_fail_rank(fabric, err);
     else
-        err = tt_rank_main_run(job, fabric);
+        err = tt_execution_run_rank(job, fabric);
     tt_sandbox_end(&confinement);
     return err;
 }

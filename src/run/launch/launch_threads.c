@@ -12,7 +12,6 @@
 #include "run/launch/launcher.h"
 #include "run/placement.h"
 #include "sim/execution_run.h"
-#include "sim/rank_main.h"
 
 /* FMUs are used to the stack of a main thread; where nothing is written, a large one costs nothing. */
 static const size_t STACK = (size_t)16 << 20;
@@ -87,7 +86,7 @@ static void *launch_threads_thread_main(void *context)
     stack_t stack = {.ss_sp = worker->signal_stack, .ss_size = SIGNAL_STACK};
     sigaltstack(&stack, &worker->stack_before);
     pthread_cleanup_push(on_thread_exit, worker);
-    worker->err = tt_rank_main_run(worker->job, worker->fabric);
+    worker->err = tt_execution_run_rank(worker->job, worker->fabric);
     pthread_cleanup_pop(0);
     sigaltstack(&worker->stack_before, NULL);
     tt_instance_show_thread(false);

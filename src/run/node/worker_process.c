@@ -27,7 +27,7 @@
 #include "run/live/live_control.h"
 #include "run/node/node_policy.h"
 #include "run/node/node_protocol.h"
-#include "sim/rank_main.h"
+#include "sim/execution_run.h"
 #include "sim/ranks/tcp_fabric.h"
 
 enum { LAST_MOMENT = 100000000 }; /* nanoseconds */
@@ -264,11 +264,11 @@ static enum tutti_err worker_process_run_rank(struct worker_process *worker)
         err = tt_sandbox_restrict_calls(&worker->confinement);
 
     if (err)
-        tt_rank_main_fail(fabric, err);
+        tt_execution_fail_rank(fabric, err);
     else if (worker->trade)
         err = worker->trade->work(worker->trading, fabric);
     else
-        (void)!tt_rank_main_run(worker->job, fabric);
+        (void)!tt_execution_run_rank(worker->job, fabric);
     fabric_in_use = NULL;
     fabric->kind->close(fabric);
     return worker->trade ? err : TUTTI_OK;

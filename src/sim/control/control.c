@@ -34,18 +34,6 @@ struct tt_attempt tt_control_begin_attempt(const struct tt_rank *rank, double ta
         .from = rank->t, .target = target, .outcome = tt_outcome_begin(), .driver = TUTTI_NONE, .converged = true};
 }
 
-/* Makes one step of the coupling, and returns its outcome. */
-static enum tutti_err attempt_coupling_step(struct tt_sim *master, double target, struct tt_attempt *attempt)
-{
-    TRY(tt_coupling_step(master, target, &attempt->outcome));
-    attempt->iterations += attempt->outcome.iterations;
-    attempt->converged = attempt->converged && attempt->outcome.converged;
-    if (master->detector.discretes && attempt->outcome.why == TUTTI_REACHED)
-        TRY(tt_detector_detect(&master->detector, &attempt->changed));
-    attempt->changed_at = target;
-    return TUTTI_OK;
-}
-
 /* Of inputs that are held only the mean is right. */
 static unsigned order_for_extrapolation(const struct tt_sim *master, unsigned extrapolation)
 {
@@ -73,7 +61,13 @@ unsigned tt_control_full_order(const struct tt_sim *master)
 enum tutti_err tt_control_attempt_step(struct tt_sim *master, double target, struct tt_attempt *attempt)
 {
     attempt->order = tt_control_attempt_order(master);
-    return attempt_coupling_step(master, target, attempt);
+    TRY(tt_coupling_step(master, target, &attempt->outcome));
+    attempt->iterations += attempt->outcome.iterations;
+    attempt->converged = attempt->converged && attempt->outcome.converged;
+    if (master->detector.discretes && attempt->outcome.why == TUTTI_REACHED)
+        TRY(tt_detector_detect(&master->detector, &attempt->changed));
+    attempt->changed_at = target;
+    return TUTTI_OK;
 }
 
 void tt_control_scale_error(const struct tt_sim *master, struct tt_attempt *attempt)

@@ -46,15 +46,6 @@ static enum tutti_err restore_doubling_start(struct tt_sim *master)
     return tt_coupling_roll_back(master, false);
 }
 
-static enum tutti_err step_whole(struct tt_sim *master, double target, struct tt_attempt *attempt)
-{
-    TRY(tt_control_attempt_step(master, target, attempt));
-    if (tt_control_attempt_is_over(attempt))
-        return TUTTI_OK;
-    TRY(tt_outputs_read(&master->outputs, master->compared.whole));
-    return restore_doubling_start(master);
-}
-
 /* Both halves; rank->t stands in the middle for the second of them. `looks`: at the outputs there. */
 static enum tutti_err step_in_halves(struct tt_sim *master, double target, struct tt_attempt *attempt, bool looks)
 {
@@ -83,13 +74,6 @@ static enum tutti_err step_in_halves(struct tt_sim *master, double target, struc
     return err;
 }
 
-static enum tutti_err step_whole_then_halves(struct tt_sim *master, double target, struct tt_attempt *attempt,
-                                             bool looks)
-{
-    TRY(step_whole(master, target, attempt));
-    return tt_control_attempt_is_over(attempt) ? TUTTI_OK : step_in_halves(master, target, attempt, looks);
-}
-
 /* With second instances for the whole step (twin.h). If that is over before its end, halves are not what counts. */
 static enum tutti_err step_whole_by_twin(struct tt_sim *master, double target, struct tt_attempt *attempt, bool looks)
 {
@@ -113,8 +97,16 @@ static enum tutti_err doubling_attempt(struct tt_sim *master, double target, str
     const struct tt_step_comparison *compared = &master->compared;
     unsigned order = tt_control_attempt_order(master); /* of the whole step */
     TRY(save_doubling_start(master));
-    TRY(master->twin ? step_whole_by_twin(master, target, attempt, slopes)
-                     : step_whole_then_halves(master, target, attempt, slopes));
+    if (master->twin) {
+        TRY(step_whole_by_twin(master, target, attempt, slopes));
+    } else {
+        TRY(tt_control_attempt_step(master, target, attempt));
+        if (tt_control_attempt_is_over(attempt))
+            return TUTTI_OK;
+        TRY(tt_outputs_read(&master->outputs, compared->whole));
+        TRY(restore_doubling_start(master));
+        TRY(step_in_halves(master, target, attempt, slopes));
+    }
     attempt->order = order;
     if (tt_control_attempt_is_over(attempt))
         return TUTTI_OK;

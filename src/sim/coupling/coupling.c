@@ -70,7 +70,8 @@ enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_
     const struct tt_coupling *coupling = master->chosen.coupling;
     *outcome = tt_outcome_begin();
     tt_extrapolation_apply_slopes(&master->extrapolation);
-    tt_tlm_compute_inputs(master->tlm, target);
+    if (master->tlm)
+        tt_tlm_compute_inputs(master->tlm, target);
     tt_outputs_invalidate(&master->outputs);
     TRY(tt_coupling_send_deferred(master));
     TRY(coupling->step(master, master->coupling, target, outcome));

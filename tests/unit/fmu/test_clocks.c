@@ -86,12 +86,12 @@ static void test_ticks_once(void **state)
     assert_ok(tt_instance_clocks_set(it.in, &constant, 1, &on));
     assert_ok(tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1));
     assert_int_equal(value, 1);
-    assert_ok(tt_co_simulation_update_discrete(it.in, &discrete));
+    assert_ok(tt_instance_update_discrete(it.in, &discrete));
     assert_named(tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1), "do not tick");
     assert_named(tt_instance_clocks_set(it.in, &constant, 1, &on), "tick twice in one event mode");
-    assert_ok(tt_co_simulation_enter_step(it.in));
+    assert_ok(tt_instance_enter_step(it.in));
     assert_named(tt_instance_get(it.in, TUTTI_TYPE_INT32, &count, 1, &value, 1), "do not tick");
-    assert_ok(tt_co_simulation_enter_event(it.in));
+    assert_ok(tt_instance_enter_event(it.in));
     assert_ok(tt_instance_clocks_set(it.in, &constant, 1, &on));
     end(&it);
 }

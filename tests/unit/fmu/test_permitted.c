@@ -248,30 +248,30 @@ static struct tt_saved_state saved;
     X(SETUP_EXPERIMENT, tt_instance_set_up(in, &(struct tt_experiment_setup){.stop = 1}))                              \
     X(ENTER_INITIALIZATION, tt_instance_enter_initialization(in, NULL))                                                \
     X(EXIT_INITIALIZATION, tt_instance_exit_initialization(in))                                                        \
-    X(ENTER_EVENT, tt_co_simulation_enter_event(in))                                                                   \
-    X(UPDATE_DISCRETE, tt_co_simulation_update_discrete(in, &(struct tt_discrete_update){0}))                          \
-    X(ENTER_STEP, tt_co_simulation_enter_step(in))                                                                     \
-    X(ENTER_CONTINUOUS, tt_model_exchange_enter_continuous(in))                                                        \
+    X(ENTER_EVENT, tt_instance_enter_event(in))                                                                        \
+    X(UPDATE_DISCRETE, tt_instance_update_discrete(in, &(struct tt_discrete_update){0}))                               \
+    X(ENTER_STEP, tt_instance_enter_step(in))                                                                          \
+    X(ENTER_CONTINUOUS, tt_instance_enter_continuous(in))                                                              \
     X(SET, tt_instance_set(in, TUTTI_TYPE_FLOAT64, &reference, 1, numbers, 1))                                         \
     X(GET, tt_instance_get(in, TUTTI_TYPE_FLOAT64, &reference, 1, numbers, 1))                                         \
     X(SET_INPUT_DERIVATIVES, tt_instance_set_input_derivatives(in, &reference, 1, &(int32_t){1}, numbers))             \
     X(GET_OUTPUT_DERIVATIVES, tt_instance_get_output_derivatives(in, &reference, 1, &(int32_t){1}, numbers))           \
     X(GET_DIRECTIONAL, tt_instance_get_directional(in, &reference, 1, &reference, 1, numbers, 1, numbers, 1))          \
     X(GET_ADJOINT, tt_instance_get_adjoint(in, &reference, 1, &reference, 1, numbers, 1, numbers, 1))                  \
-    X(DO_STEP, tt_co_simulation_do_step(in, tt_instance_time(in), 0.1, true, &(struct tt_fmi_step){0}))                \
+    X(DO_STEP, tt_instance_do_step(in, tt_instance_time(in), 0.1, true, &(struct tt_fmi_step){0}, NULL))               \
     X(SET_CLOCKS, tt_instance_clocks_set(in, &reference, 1, &(bool){true}))                                            \
     X(GET_CLOCKS, tt_instance_clocks_get(in, &reference, 1, flags))                                                    \
     X(SET_INTERVAL, tt_instance_clocks_set_interval(in, reference, &(struct tt_clock_timing){0}))                      \
     X(GET_INTERVAL, tt_instance_clocks_get_interval(in, reference, &(struct tt_clock_timing){0}))                      \
     X(GET_SHIFT, tt_instance_clocks_get_shift(in, reference, &(struct tt_clock_timing){0}))                            \
     X(ACTIVATE, tt_instance_clocks_activate(in, reference, 0))                                                         \
-    X(SET_TIME, tt_model_exchange_set_time(in, 0, flags))                                                              \
-    X(SET_STATES, tt_model_exchange_set_states(in, numbers, 1, flags))                                                 \
-    X(GET_STATES, tt_model_exchange_get_states(in, numbers, 1))                                                        \
-    X(GET_DERIVATIVES, tt_model_exchange_get_derivatives(in, numbers, 1, flags))                                       \
-    X(GET_INDICATORS, tt_model_exchange_get_indicators(in, numbers, 1, flags))                                         \
-    X(GET_NOMINALS, tt_model_exchange_get_nominals(in, numbers, 1))                                                    \
-    X(COMPLETED_STEP, tt_model_exchange_completed_step(in, true, &flags[0], &flags[1]))                                \
+    X(SET_TIME, tt_instance_set_time(in, 0, flags))                                                                    \
+    X(SET_STATES, tt_instance_set_states(in, numbers, 1, flags))                                                       \
+    X(GET_STATES, tt_instance_get_states(in, numbers, 1))                                                              \
+    X(GET_DERIVATIVES, tt_instance_get_derivatives(in, numbers, 1, flags))                                             \
+    X(GET_INDICATORS, tt_instance_get_indicators(in, numbers, 1, flags))                                               \
+    X(GET_NOMINALS, tt_instance_get_nominals(in, numbers, 1))                                                          \
+    X(COMPLETED_STEP, tt_instance_completed_step(in, true, &flags[0], &flags[1]))                                      \
     X(GET_STATE, tt_saved_state_save(in, &saved))                                                                      \
     X(SET_STATE, tt_saved_state_restore(in, &saved))                                                                   \
     X(TERMINATE, tt_instance_terminate(in))                                                                            \
@@ -365,9 +365,8 @@ static void settle(struct life *life)
 {
     struct tt_discrete_update discrete = {.again = true};
     while (discrete.again)
-        assert_ok(tt_co_simulation_update_discrete(life->in, &discrete));
-    assert_ok(life->kind == TUTTI_ME ? tt_model_exchange_enter_continuous(life->in)
-                                     : tt_co_simulation_enter_step(life->in));
+        assert_ok(tt_instance_update_discrete(life->in, &discrete));
+    assert_ok(life->kind == TUTTI_ME ? tt_instance_enter_continuous(life->in) : tt_instance_enter_step(life->in));
     refuse_all(life->in, life->kind);
 }
 
@@ -396,7 +395,7 @@ static void co_simulation(void **state)
             settle(&life);
         assert_ok(tt_instance_set(life.in, TUTTI_TYPE_FLOAT64, &input, 1, &value, 1));
         refuse_all(life.in, TUTTI_CS);
-        assert_ok(tt_co_simulation_do_step(life.in, 0, 0.1, true, &(struct tt_fmi_step){0}));
+        assert_ok(tt_instance_do_step(life.in, 0, 0.1, true, &(struct tt_fmi_step){0}, NULL));
         refuse_all(life.in, TUTTI_CS);
         end(&life);
     }

@@ -9,7 +9,7 @@
 
 #include "sim/ranks/fabric.h"
 #include "sim/ranks/shared_fabric.h"
-#include "sim/rank_main.h"
+#include "sim/execution_run.h"
 #include "sim/report/reporter.h"
 
 enum { MOST_RANKS = 4, MOST_COLUMNS = 8, MOST_ROWS = 64 };
@@ -17,7 +17,7 @@ enum { MOST_RANKS = 4, MOST_COLUMNS = 8, MOST_ROWS = 64 };
 /* ---- what a rank reported ---- */
 
 struct told {
-    enum tutti_err returned; /* by tt_rank_main_run */
+    enum tutti_err returned; /* by tt_execution_run_rank */
     struct tt_byte_writer bytes;
     enum tutti_err end;
     char message[512];
@@ -132,7 +132,7 @@ struct worker {
 static inline void *work(void *context)
 {
     struct worker *worker = context;
-    worker->err = tt_rank_main_run(worker->job, worker->fabric);
+    worker->err = tt_execution_run_rank(worker->job, worker->fabric);
     snprintf(worker->message, sizeof worker->message, "%s", worker->err ? tutti_err_message() : "");
     worker->fabric->kind->close(worker->fabric);
     return NULL;

@@ -144,7 +144,7 @@ static void a_rank_without_memory_stops_all(void **state)
     for (int r = 0; r < 2; r++)
         assert_ok(tt_shared_fabric_join(area, r, &fabrics[r]));
     memory_is_out = true;
-    enum tutti_err err = tt_rank_main_run(&job, fabrics[0]);
+    enum tutti_err err = tt_execution_run_rank(&job, fabrics[0]);
     memory_is_out = false;
     assert_int_equal(err, TUTTI_ERR_MEMORY);
     assert_int_equal(fabrics[1]->kind->reduce(fabrics[1], TUTTI_REDUCE_MAX, &value, 1), TUTTI_ERR_STOPPED);
