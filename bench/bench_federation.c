@@ -27,6 +27,7 @@
 #include <tutti/federate.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/wall_clock.h"
 #include "hla/transport/transport.h"
 #include "hla/fedpro/payload.h"
@@ -63,7 +64,7 @@ static void need(enum tutti_err err, const char *what)
 struct rti {
     pid_t pid;
     clockid_t clock; /* of its processor time */
-    char address[TUTTI_FEDPRO_ADDRESS];
+    char address[TUTTI_ADDRESS_SIZE];
 };
 
 static volatile sig_atomic_t ended;
@@ -85,7 +86,7 @@ static void serve(int told)
                                               .settle = tt_fedpro_service_send_callbacks,
                                               .tick = tt_fedpro_service_tick};
     need(tt_fedpro_server_open(&server, &where, &served), "the RTI");
-    char address[TUTTI_FEDPRO_ADDRESS] = {0};
+    char address[TUTTI_ADDRESS_SIZE] = {0};
     snprintf(address, sizeof address, "%s", tt_fedpro_server_address(server));
     if (write(told, address, sizeof address) != (ssize_t)sizeof address)
         die("a pipe");
@@ -380,8 +381,10 @@ static void call(struct federate *federate, uint32_t number, const ProtobufCMess
 static void open_federate(struct federate *federate, const struct rti *rti)
 {
     static const uint8_t version[4] = {0, 0, 0, TUTTI_FEDPRO_VERSION};
-    struct tt_transport_address address;
-    need(tt_transport_resolve_address(&address, rti->address, 0), "address");
+    struct tt_address written;
+    struct tt_socket_address address;
+    need(tt_address_read(&written, rti->address, &(struct tt_address_rule){.option = "the RTI"}), "address");
+    need(tt_address_look_up(&address, &written, TUTTI_ERR_LOST), "address");
     *federate =
         (struct federate){.socket = dial((struct sockaddr *)&address.storage, address.size), .intake.limit = LONGEST};
     tt_session_link_init(&federate->link, 0, 0, &tt_session_link_default_limits);

@@ -83,7 +83,7 @@ static bool read_wishes(const struct arguments *arguments, struct wishes *wishes
     bool json = false;
     const char *listen = arguments_value(arguments, "--listen");
     *wishes = (struct wishes){
-        .server = {.listen = listen ? listen : "127.0.0.1", .rules = tt_sessions_default_rules},
+        .server = {.listen = listen ? listen : "127.0.0.1:15164", .rules = tt_sessions_default_rules},
         .service = {.longest_message = TUTTI_FEDPRO_LONGEST_MESSAGE,
                     .patience = 30,
                     .limits = {.callbacks = 1000000, .bytes = (size_t)1 << 30}},

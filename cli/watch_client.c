@@ -3,36 +3,21 @@
 #include "watch_client.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "run/net/host_address.h"
+#include "base/address.h"
 
 enum { LARGEST = 64 << 20 }; /* bytes of an event */
 
 static enum tutti_err open_connection(const char *address, int *fd)
 {
-    struct tt_host_address at;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    char port[16];
-    TRY(tt_host_address_read(&at, address, "tutti watch", false));
-    snprintf(port, sizeof port, "%d", at.port);
-    int error = getaddrinfo(at.host, port, &hints, &found);
-    if (error)
-        return tt_fail(TUTTI_ERR_IO, "%s: %s", address, gai_strerror(error));
-    *fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool connected = *fd >= 0 && connect(*fd, found->ai_addr, found->ai_addrlen) == 0;
-    int why = errno;
-    freeaddrinfo(found);
-    if (connected)
-        return TUTTI_OK;
-    if (*fd >= 0)
-        close(*fd);
-    return tt_fail(TUTTI_ERR_IO, "%s: %s; is there a run with --live %s?", address, strerror(why), address);
+    struct tt_address at;
+    TRY(tt_address_read(&at, address, &(struct tt_address_rule){.option = "tutti watch"}));
+    return tt_fail_context(tt_address_connect(fd, &at, 0, TUTTI_ERR_IO), "no run with --live answers at %s", address);
 }
 
 static enum tutti_err send_all(int fd, const struct tt_text *text)

@@ -128,7 +128,7 @@ class Programs(RtiTest):
         self.assertRegex(self.ends(self.start("federate_room", MODULE, rti.address), 1), "room: FederateNameAlreadyInUse: ")
         self.assertRegex(self.ends(self.start("federate_room", "missing.xml", rti.address), 1), "missing.xml cannot be opened")
         self.assertRegex(self.ends(self.start("federate_room", MODULE, "127.0.0.1:1"), 1), "no RTI answers at 127.0.0.1:1: ")
-        self.assertRegex(self.ends(self.start("federate_room", MODULE, "a:b:c"), 1), "is no address")
+        self.assertRegex(self.ends(self.start("federate_room", MODULE, "a:b:c"), 1), "is not HOST:PORT")
 
     def test_watching(self):
         rti = self.rti()

@@ -415,9 +415,12 @@ class Command(RtiTest):
             one.call("ListFederationExecutions")
 
     def test_addresses(self):
-        self.assertIn("is no address", self.tutti("rti", "--listen", "a:b:c", status=2).err)
+        for wrong in ("a:b:c", "127.0.0.1", ":0", "", "localhost:", "::1:0", "127.0.0.1:65536", "a b:1"):  # as node and web do
+            with self.subTest(wrong=wrong):
+                for command in (("rti",), ("node",), ("web", self.folder, "--no-browser")):
+                    self.assertIn("--listen: '%s' is not HOST:PORT" % wrong, self.tutti(*command, "--listen", wrong, status=2).err)
         rti = self.rti()
-        self.assertIn("cannot be listened at", self.tutti("rti", "--listen", rti.address, status=1).err)
+        self.assertIn("cannot listen at", self.tutti("rti", "--listen", rti.address, status=1).err)
 
 
 if __name__ == "__main__":

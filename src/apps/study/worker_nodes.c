@@ -44,10 +44,10 @@ struct node_workers {
 static char *format_node_entry(const struct tt_nodes_entry *entry)
 {
     struct tt_text text = {0};
-    char key[TUTTI_KEY_TEXT], endpoint[TUTTI_ADDRESS_SIZE];
-    tt_host_address_endpoint(&entry->address, endpoint, sizeof endpoint);
+    char key[TUTTI_KEY_TEXT], address[TUTTI_ADDRESS_SIZE];
+    tt_address_format(&entry->address, "", address, sizeof address);
     tt_curve_auth_format_key(entry->key, key);
-    tt_text_printf(&text, "%s%s%s", endpoint + strlen("tcp://"), entry->has_key ? " " : "", entry->has_key ? key : "");
+    tt_text_printf(&text, "%s%s%s", address, entry->has_key ? " " : "", entry->has_key ? key : "");
     if (!text.failed)
         return text.text;
     tt_text_fini(&text);

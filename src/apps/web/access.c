@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "run/net/host_address.h"
+#include "base/address.h"
 
 /* The machine's own name, with or without its domain. */
 static bool is_own_host_name(const char *host)
@@ -26,7 +26,8 @@ static bool is_own_host_name(const char *host)
 
 bool tt_access_allows_host(const struct tt_access *gate, const char *host)
 {
-    struct tt_host_address given, own;
+    const struct tt_address_rule rule = {.option = "Host"};
+    struct tt_address given, own;
     char text[300];
     if (!host || !*host || strlen(host) > 250)
         return false;
@@ -35,11 +36,10 @@ bool tt_access_allows_host(const struct tt_access *gate, const char *host)
     const char *port = strrchr(gate->address, ':'), *standard = gate->encrypted ? ":443" : ":80";
     bool bare = host[0] == '[' ? host[strlen(host) - 1] == ']' : !strchr(host, ':');
     snprintf(text, sizeof text, "%s%s", host, bare && port && strcmp(port, standard) == 0 ? standard : "");
-    if (tt_host_address_read(&given, text, "Host", false) || tt_host_address_read(&own, gate->address, "Host", false) ||
-        given.port != own.port)
+    if (tt_address_read(&given, text, &rule) || tt_address_read(&own, gate->address, &rule) || given.port != own.port)
         return false;
     if (gate->loopback)
-        return tt_host_address_is_loopback(&given);
+        return tt_address_is_loopback(&given);
 
     /* no name has led to an address in numbers */
     unsigned char bytes[sizeof(struct in6_addr)];

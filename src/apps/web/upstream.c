@@ -4,15 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-#include "run/net/host_address.h"
+#include "base/address.h"
 
 enum { PATIENCE = 5, LARGEST = 64 << 20 }; /* seconds; bytes of an answer */
 
@@ -23,27 +21,10 @@ static enum tutti_err upstream_fail(const char *address, const char *why)
 
 static enum tutti_err upstream_connect_to(const char *address, int *fd)
 {
-    struct tt_host_address at;
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found = NULL;
-    struct timeval patience = {.tv_sec = PATIENCE};
-    char port[16];
-    TRY(tt_host_address_read(&at, address, "--attach", false));
-    snprintf(port, sizeof port, "%d", at.port);
-    int error = getaddrinfo(at.host, port, &hints, &found);
-    if (error)
-        return upstream_fail(address, gai_strerror(error));
-    *fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool connected = *fd >= 0 && setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) == 0 &&
-                     setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) == 0 &&
-                     connect(*fd, found->ai_addr, found->ai_addrlen) == 0;
-    int why = errno;
-    freeaddrinfo(found);
-    if (connected)
-        return TUTTI_OK;
-    if (*fd >= 0)
-        close(*fd);
-    *fd = -1;
-    return upstream_fail(address, strerror(why));
+    struct tt_address at;
+    TRY(tt_address_read(&at, address, &(struct tt_address_rule){.option = "--attach"}));
+    return tt_fail_context(tt_address_connect(fd, &at, PATIENCE, TUTTI_ERR_LOST), "the run at %s does not answer",
+                           address);
 }
 
 static bool upstream_send_all(int fd, const char *data, size_t size)

@@ -15,7 +15,7 @@
 #include "apps/web/reader_process.h"
 #include "apps/web/request_threads.h"
 #include "apps/web/routes.h"
-#include "run/net/host_address.h"
+#include "base/address.h"
 
 enum { MOST_CONNECTIONS = 2100, THREADS = 4, LARGEST = 512 << 20 };
 
@@ -27,7 +27,7 @@ struct tt_web_server {
     struct tt_request_threads *work;
     int bell;
     char address[300], token[TUTTI_WEB_TOKEN], *url;
-    struct tt_host_address at;
+    struct tt_address at;
 };
 
 /* ---- who is let in ---- */
@@ -126,8 +126,8 @@ static bool web_server_answer(void *context, const struct tt_http_request *reque
 
 static enum tutti_err web_server_check_address(struct tt_web_server *web, const struct tt_web_server_plan *plan)
 {
-    TRY(tt_host_address_read(&web->at, plan->listen, "--listen", true));
-    if (!tt_host_address_is_loopback(&web->at) && !plan->certificate)
+    TRY(tt_address_read(&web->at, plan->listen, &(struct tt_address_rule){.option = "--listen", .any_port = true}));
+    if (!tt_address_is_loopback(&web->at) && !plan->certificate)
         return tt_fail(
             TUTTI_ERR_ARGUMENT,
             "--listen %s can be reached from other machines: it needs --tls-cert and --tls-key; or listen at "
@@ -150,6 +150,7 @@ static enum tutti_err build_server_url(struct tt_web_server *web)
 static enum tutti_err web_server_start(struct tt_web_server *web, const struct tt_web_server_plan *plan)
 {
     int socket;
+    struct tt_socket_address bound;
     web->site.plan = *plan;
     TRY(web_server_check_address(web, plan));
     if (sodium_init() < 0)
@@ -164,8 +165,9 @@ static enum tutti_err web_server_start(struct tt_web_server *web, const struct t
         return tt_fail(TUTTI_ERR_LIMIT, "no descriptor is left: %s", strerror(errno));
     TRY(tt_access_find_token(plan->folder && !plan->read_only ? &web->site.folder : NULL, web->token));
     TRY(tt_request_threads_new(&web->work, &(struct tt_request_threads_plan){THREADS, queue_request, web, web->bell}));
-    TRY(tt_http_listen(&socket, plan->listen, "--listen", web->address, sizeof web->address));
-    web->gate = (struct tt_access){web->token, web->address, web->at.host, tt_host_address_is_loopback(&web->at),
+    TRY(tt_address_listen(&socket, &bound, &web->at, "--listen"));
+    snprintf(web->address, sizeof web->address, "%s", bound.text);
+    web->gate = (struct tt_access){web->token, web->address, web->at.host, tt_address_is_loopback(&web->at),
                                    plan->certificate != NULL};
     web->http = web->module->start(&(struct tt_http_plan){.socket = socket,
                                                           .answer = web_server_answer,

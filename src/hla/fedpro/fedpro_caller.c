@@ -66,9 +66,8 @@ static enum tutti_err connect_to_rti(struct tt_fedpro_caller *caller)
     setsockopt(caller->socket, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (caller->options.tls)
         fcntl(caller->socket, F_SETFL, fcntl(caller->socket, F_GETFL) | O_NONBLOCK);
-    caller->transport = caller->options.tls
-                            ? tt_tls_new_transport(caller->options.tls, caller->socket, caller->address.host)
-                            : tt_transport_new_tcp(caller->socket);
+    caller->transport = caller->options.tls ? tt_tls_new_transport(caller->options.tls, caller->socket, caller->host)
+                                            : tt_transport_new_tcp(caller->socket);
     return caller->transport ? TUTTI_OK : tt_fail_memory();
 }
 
@@ -321,8 +320,15 @@ enum tutti_err tt_fedpro_caller_open(struct tt_fedpro_caller **out, const struct
     pthread_mutex_init(&caller->mutex, NULL);
     pthread_cond_init(&caller->ending, NULL);
     tt_session_link_init(&caller->link, 0, 1, &tt_session_link_default_limits);
-    enum tutti_err err = tt_transport_resolve_address(&caller->address, options->address,
-                                                      options->tls ? TUTTI_FEDPRO_PORT_TLS : TUTTI_FEDPRO_PORT);
+    struct tt_address address;
+    enum tutti_err err =
+        tt_address_read(&address, options->address,
+                        &(struct tt_address_rule){.option = "the address of the RTI",
+                                                  .host = "localhost",
+                                                  .port = options->tls ? TUTTI_FEDPRO_PORT_TLS : TUTTI_FEDPRO_PORT});
+    err = err ? err : tt_address_look_up(&caller->address, &address, TUTTI_ERR_LOST);
+    if (!err)
+        memcpy(caller->host, address.host, sizeof caller->host);
     err = err ? err : fedpro_caller_open_session(caller);
     if (!err && pthread_create(&caller->heart, NULL, fedpro_caller_heartbeat, caller) != 0)
         err = tt_fail(TUTTI_ERR_IO, "no thread can be started");

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include "base/address.h"
 #include "hla/transport/transport.h"
 #include "hla/fedpro/payload.h"
 #include "hla/fedpro/fedpro_message.h"
@@ -23,7 +24,8 @@ struct tt_fedpro_caller_options {
 
 struct tt_fedpro_caller {
     struct tt_fedpro_caller_options options;
-    struct tt_transport_address address;
+    char host[TUTTI_HOST_SIZE]; /* as the user wrote it: what a certificate must name */
+    struct tt_socket_address address;
     pthread_mutex_t mutex; /* around everything below, while the thread of heartbeats lives */
     pthread_cond_t ending;
     pthread_t heart;

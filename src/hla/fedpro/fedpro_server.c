@@ -21,6 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "base/wall_clock.h"
 #include "hla/transport/transport.h"
 #include "hla/transport/websocket.h"
@@ -49,14 +50,14 @@ struct server_peer {
     bool sniffed;
     struct server_peer *next_due;
     struct server_peer *next, *previous;
-    char name[TUTTI_FEDPRO_ADDRESS];
+    char name[TUTTI_ADDRESS_SIZE];
 };
 
 struct tt_fedpro_server {
     struct tt_fedpro_server_options options;
     struct tt_fedpro_server_handler served;
     struct tt_fedpro_sessions sessions;
-    struct tt_transport_address address;
+    struct tt_socket_address address;
     int listener, epoll;
     struct server_peer *peers, *due;
     size_t peer_count;
@@ -80,24 +81,6 @@ static void on_connection_ready(void *context, struct tt_fedpro_connection *conn
     mark_peer_due(connection->owner);
 }
 
-static enum tutti_err fedpro_server_listen(struct tt_fedpro_server *server)
-{
-    int one = 1;
-    struct tt_transport_address *address = &server->address;
-    TRY(tt_transport_resolve_address(address, server->options.listen, TUTTI_FEDPRO_PORT));
-    server->listener = socket(address->storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (server->listener < 0)
-        return tt_fail(TUTTI_ERR_IO, "no socket can be made: %s", strerror(errno));
-    setsockopt(server->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(server->listener, (struct sockaddr *)&address->storage, address->size) != 0 ||
-        listen(server->listener, BACKLOG) != 0)
-        return tt_fail(TUTTI_ERR_IO, "%s cannot be listened at: %s", address->text, strerror(errno));
-    if (getsockname(server->listener, (struct sockaddr *)&address->storage, &address->size) != 0)
-        return tt_fail(TUTTI_ERR_IO, "a socket has no address: %s", strerror(errno));
-    tt_transport_show_address(address);
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_fedpro_server_open(struct tt_fedpro_server **out, const struct tt_fedpro_server_options *options,
                                      const struct tt_fedpro_server_handler *served)
 {
@@ -114,7 +97,10 @@ enum tutti_err tt_fedpro_server_open(struct tt_fedpro_server **out, const struct
     handler.ready = on_connection_ready;
     tt_sessions_init(&server->sessions, &handler, &options->rules);
 
-    enum tutti_err err = fedpro_server_listen(server);
+    struct tt_address address;
+    enum tutti_err err =
+        tt_address_read(&address, options->listen, &(struct tt_address_rule){.option = "--listen", .any_port = true});
+    err = err ? err : tt_address_listen(&server->listener, &server->address, &address, "--listen");
     if (!err) {
         server->epoll = epoll_create1(EPOLL_CLOEXEC);
         struct epoll_event event = {.events = EPOLLIN};
@@ -185,7 +171,7 @@ void tt_fedpro_server_close(struct tt_fedpro_server *server)
     free(server);
 }
 
-static void add_peer(struct tt_fedpro_server *server, int socket, const struct tt_transport_address *from)
+static void add_peer(struct tt_fedpro_server *server, int socket, const struct tt_socket_address *from)
 {
     struct server_peer *peer = calloc(1, sizeof *peer);
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = peer};
@@ -236,7 +222,7 @@ static void report_accept_failure(struct tt_fedpro_server *server)
 static void accept_peers(struct tt_fedpro_server *server)
 {
     for (int i = 0; i < BACKLOG; i++) {
-        struct tt_transport_address from = {.size = sizeof from.storage};
+        struct tt_socket_address from = {.size = sizeof from.storage};
         int socket =
             accept4(server->listener, (struct sockaddr *)&from.storage, &from.size, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (socket < 0) {
@@ -248,7 +234,7 @@ static void accept_peers(struct tt_fedpro_server *server)
             close(socket);
             continue;
         }
-        tt_transport_show_address(&from);
+        tt_address_describe(&from);
         add_peer(server, socket, &from);
     }
 }

@@ -42,23 +42,4 @@ struct tt_transport_kind {
 /* The socket is borrowed. NULL when memory is out. */
 struct tt_transport *tt_transport_new_tcp(int socket);
 
-/* Where the RTI listens: a host and a port as text and for sockets. */
-
-enum { TUTTI_FEDPRO_ADDRESS = 128 };
-
-struct tt_transport_address {
-    struct sockaddr_storage storage;
-    socklen_t size;
-    bool loopback; /* it cannot be reached from another machine */
-    char text[TUTTI_FEDPRO_ADDRESS];
-    char host[TUTTI_FEDPRO_ADDRESS]; /* as it was looked up: what a certificate must name */
-};
-
-/* Parses "HOST:PORT", "[::1]:PORT", "HOST" or ":PORT"; the defaults are localhost and `port`. IPv4 is preferred.
- * ARGUMENT: malformed; LOST: the name cannot be resolved. */
-TUTTI_CHECKED enum tutti_err tt_transport_resolve_address(struct tt_transport_address *address, const char *text,
-                                                          uint16_t port);
-/* Derives `text` and `loopback` from the other fields. */
-void tt_transport_show_address(struct tt_transport_address *address);
-
 #endif

@@ -162,9 +162,9 @@ static enum tutti_err handle_ready(struct launch_nodes *crew, const struct tt_no
         crew->members[ready.rank].ready)
         return tt_node_client_fail_message(client);
     struct tt_tcp_peer *peer = &crew->peers[ready.rank];
-    struct tt_host_address address = client->entry->address;
+    struct tt_address address = client->entry->address;
     address.port = ready.port;
-    tt_host_address_endpoint(&address, peer->endpoint, sizeof peer->endpoint);
+    tt_address_format(&address, "tcp://", peer->endpoint, sizeof peer->endpoint);
     snprintf(peer->host, sizeof peer->host, "%.60s", address.host);
     memcpy(peer->public_key, ready.key, sizeof peer->public_key);
     crew->members[ready.rank].ready = true;

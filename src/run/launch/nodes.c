@@ -27,7 +27,7 @@ static enum tutti_err check_keys(struct tt_nodes *nodes)
     const struct tt_nodes_entry *near = NULL, *beyond = NULL, *without = NULL, *with = NULL;
     for (size_t i = 0; i < nodes->list.count; i++) {
         const struct tt_nodes_entry *entry = &nodes->list.entries[i];
-        *(tt_host_address_is_loopback(&entry->address) ? &near : &beyond) = entry;
+        *(tt_address_is_loopback(&entry->address) ? &near : &beyond) = entry;
         *(entry->has_key ? &with : &without) = entry;
     }
     if (near && beyond)

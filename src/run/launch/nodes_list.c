@@ -10,7 +10,7 @@
 #include "run/list_file.h"
 
 /* The node of that address, new or known; NULL when memory is out. */
-static struct tt_nodes_entry *nodes_list_find_or_add(struct tt_nodes_list *list, const struct tt_host_address *address)
+static struct tt_nodes_entry *nodes_list_find_or_add(struct tt_nodes_list *list, const struct tt_address *address)
 {
     for (size_t i = 0; i < list->count; i++)
         if (strcasecmp(list->entries[i].address.host, address->host) == 0 &&
@@ -52,12 +52,12 @@ static enum tutti_err nodes_list_read_words(struct tt_nodes_entry *entry, char *
 static enum tutti_err nodes_list_parse_line(void *context, char *line, const char *place)
 {
     struct tt_nodes_list *list = context;
-    struct tt_host_address address;
+    struct tt_address address;
     int count = 1;
     char *rest = line + strcspn(line, " \t");
     if (*rest)
         *rest++ = '\0';
-    TRY(tt_host_address_read(&address, line, place, false));
+    TRY(tt_address_read(&address, line, &(struct tt_address_rule){.option = place}));
     struct tt_nodes_entry *entry = nodes_list_find_or_add(list, &address);
     if (!entry)
         return tt_fail_memory();

@@ -7,11 +7,12 @@
 #ifndef TT_RUN_LAUNCH_NODES_LIST_H
 #define TT_RUN_LAUNCH_NODES_LIST_H
 
+#include "base/address.h"
 #include "run/node/node_protocol.h"
 #include "sim/ranks/curve_auth.h"
 
 struct tt_nodes_entry {
-    struct tt_host_address address;
+    struct tt_address address;
     bool has_key; /* the key is in the list; false: a node of this user on this machine */
     uint8_t key[TUTTI_KEY_SIZE];
     int *ranks; /* that it has, rising */

@@ -17,9 +17,8 @@
 #include "model/system/setting.h"
 #include "results/output.h"
 #include "run/live/live_server.h"
-#include "run/net/host_address.h"
 #include "sim/job/driven_inputs.h"
-#include "sim/ranks/tcp_address.h"
+#include "base/address.h"
 
 struct tt_live {
     struct tt_live_state *board;
@@ -150,13 +149,11 @@ static enum tutti_err live_resolve_name(const void *context, const char *name, d
 
 /* ---- beginning and end ---- */
 
-static enum tutti_err live_check_address(const char *where)
+static enum tutti_err live_read_address(struct tt_address *address, const char *where)
 {
-    struct tt_host_address address;
-    char text[sizeof address.host];
-    snprintf(text, sizeof text, "%s%s", strchr(where, ':') ? "" : "127.0.0.1:", where);
-    TRY(tt_host_address_read(&address, text, "--live", true));
-    return tt_host_address_is_loopback(&address)
+    TRY(tt_address_read(address, where,
+                        &(struct tt_address_rule){.option = "--live", .any_port = true, .host = "127.0.0.1"}));
+    return tt_address_is_loopback(address)
                ? TUTTI_OK
                : tt_fail(TUTTI_ERR_ARGUMENT,
                          "--live %s: what goes over the network would not be encrypted; listen at 127.0.0.1, "
@@ -169,10 +166,13 @@ static enum tutti_err live_start(struct tt_live *live, const char *where, const 
     struct tt_live_server_plan plan = {
         .token = live->token, .orders = &live->orders, .settle = live_resolve_name, .context = live};
     const char *file = job->asked->file_count > 0 ? job->asked->files[0] : "";
-    TRY(live_check_address(where));
+    struct tt_address address;
+    struct tt_socket_address bound;
+    TRY(live_read_address(&address, where));
     TRY(tt_http_load(&plan.module));
     TRY(tt_live_state_new(&live->board, file, job->times.start, job->times.stop));
-    TRY(tt_http_listen(&plan.socket, where, "--live", live->address, sizeof live->address));
+    TRY(tt_address_listen(&plan.socket, &bound, &address, "--live"));
+    snprintf(live->address, sizeof live->address, "%s", bound.text);
     enum tutti_err err = tt_live_token_create(live->address, live->token, &live->token_file);
     plan.board = live->board;
     if (err)

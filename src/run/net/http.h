@@ -95,9 +95,5 @@ typedef const struct tt_http_module *tt_http_module_entry(void);
 
 /* Loads the module. LOAD, with what to do in words. */
 TUTTI_CHECKED enum tutti_err tt_http_load(const struct tt_http_module **module);
-/* A socket that listens at "HOST:PORT", or at "PORT" of loopback; `option` is named in messages. *address (of `size` bytes) is where
- * it really is. ARGUMENT, IO. */
-TUTTI_CHECKED enum tutti_err tt_http_listen(int *socket, const char *where, const char *option, char *address,
-                                            size_t size);
 
 #endif

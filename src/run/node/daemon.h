@@ -16,6 +16,7 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "base/address.h"
 #include "base/log.h"
 #include "base/bytes.h"
 #include "run/content.h"
@@ -88,7 +89,7 @@ struct tt_node_session;
 struct tt_node_daemon {
     const struct tt_node_options *options;
     struct tt_port_range ports;
-    struct tt_host_address address; /* that it listens at, as numbers */
+    struct tt_address address; /* that it listens at, as numbers */
     bool loopback;
     struct tt_curve_keys keys;
     struct tt_content_cache *cache;

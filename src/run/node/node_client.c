@@ -28,7 +28,7 @@ static enum tutti_err node_client_connect_to(struct tt_node_client *client, void
 {
     char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE], monitor[64];
     bool loopback;
-    tt_host_address_endpoint(&client->entry->address, endpoint, sizeof endpoint);
+    tt_address_format(&client->entry->address, "tcp://", endpoint, sizeof endpoint);
     TRY(tt_tcp_address_resolve(endpoint, numeric, &loopback));
     TRY(tt_node_protocol_configure_socket(client->socket, numeric));
     TRY(tt_curve_auth_identify_socket(client->socket, keys, client->entry->key));
@@ -43,10 +43,8 @@ static enum tutti_err node_client_connect_to(struct tt_node_client *client, void
 enum tutti_err tt_node_client_open(struct tt_node_client *client, void *context, const struct tt_nodes_entry *entry,
                                    const struct tt_curve_keys *keys)
 {
-    bool colons = strchr(entry->address.host, ':') != NULL;
     *client = (struct tt_node_client){.entry = entry, .fd = -1};
-    snprintf(client->name, sizeof client->name, "%s%s%s:%d", colons ? "[" : "", entry->address.host, colons ? "]" : "",
-             entry->address.port);
+    tt_address_format(&entry->address, "", client->name, sizeof client->name);
     client->socket = zmq_socket(context, ZMQ_DEALER);
     return client->socket ? node_client_connect_to(client, context, keys)
                           : tt_fail(TUTTI_ERR_IO, "ZeroMQ cannot begin: %s", zmq_strerror(zmq_errno()));

@@ -18,7 +18,7 @@ struct tt_node_client_offer {
 /* A connection to a node. */
 struct tt_node_client {
     const struct tt_nodes_entry *entry;
-    char name[256]; /* "host:port" */
+    char name[TUTTI_ADDRESS_SIZE]; /* "host:port" */
     void *socket, *monitor;
     bool connected; /* by TCP, at some time */
     bool met;       /* keys and protocol are right */

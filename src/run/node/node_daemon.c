@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <netdb.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -81,10 +80,11 @@ static bool kill_orphans(struct tt_node_daemon *node)
 static enum tutti_err node_daemon_check_options(struct tt_node_daemon *node)
 {
     const struct tt_node_options *options = node->options;
-    TRY(tt_host_address_read(&node->address, options->listen, "--listen", true));
+    TRY(tt_address_read(&node->address, options->listen,
+                        &(struct tt_address_rule){.option = "--listen", .any_port = true}));
     if (options->ports)
         TRY(tt_tcp_address_parse_ports(&node->ports, options->ports, "--ports"));
-    node->loopback = tt_host_address_is_loopback(&node->address);
+    node->loopback = tt_address_is_loopback(&node->address);
     if (!node->loopback && (!options->key || options->allow_count == 0))
         return tt_fail(
             TUTTI_ERR_ARGUMENT,
@@ -97,23 +97,6 @@ static enum tutti_err node_daemon_check_options(struct tt_node_daemon *node)
                                                           "keys of those who may use the node"
                                                         : "--allow needs the node's own key, too: --key FILE");
     return options->key ? tt_key_files_read(options->key, &node->keys) : tt_key_files_local(&node->keys);
-}
-
-/* A name becomes a number: ZeroMQ binds to addresses only. */
-static enum tutti_err node_daemon_resolve(struct tt_node_daemon *node)
-{
-    struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM}, *found = NULL;
-    char host[sizeof node->address.host];
-    int error = getaddrinfo(node->address.host, NULL, &hints, &found);
-    if (!error)
-        error = getnameinfo(found->ai_addr, found->ai_addrlen, host, sizeof host, NULL, 0, NI_NUMERICHOST);
-    if (found)
-        freeaddrinfo(found);
-    if (error)
-        return tt_fail(TUTTI_ERR_IO, "--listen: %s is not an address of this machine (%s)", node->address.host,
-                       gai_strerror(error));
-    snprintf(node->address.host, sizeof node->address.host, "%s", host);
-    return TUTTI_OK;
 }
 
 /* Admits users whose keys are permitted; `users` has room for them. */
@@ -191,7 +174,7 @@ static enum tutti_err node_daemon_open_sockets(struct tt_node_daemon *node)
 {
     int yes = 1;
     char endpoint[TUTTI_ADDRESS_SIZE];
-    tt_host_address_endpoint(&node->address, endpoint, sizeof endpoint);
+    tt_address_format(&node->address, "tcp://", endpoint, sizeof endpoint);
     node->context = zmq_ctx_new();
     node->router = node->context ? zmq_socket(node->context, ZMQ_ROUTER) : NULL;
     node->monitor = node->context ? zmq_socket(node->context, ZMQ_PAIR) : NULL;
@@ -208,15 +191,19 @@ static enum tutti_err node_daemon_open_sockets(struct tt_node_daemon *node)
 
 static enum tutti_err open_node(struct tt_node_daemon *node)
 {
+    struct tt_socket_address found;
     TRY(node_daemon_check_options(node));
-    TRY(node_daemon_resolve(node));
+    enum tutti_err err = tt_address_look_up(&found, &node->address, TUTTI_ERR_IO);
+    if (err)
+        return tt_fail_context(err, "--listen");
+    node->address = found.numeric; /* ZeroMQ binds to addresses only */
     TRY(tt_content_cache_open(&node->cache, node->options->cache));
     TRY(tt_node_daemon_open_offers(node));
     TRY(read_permitted_fmus(node));
     struct tutti_log log = {.level = TUTTI_LOG_WARNING, .write = log_node_confinement, .context = node};
     TRY(tt_node_policy_check_rules(&node->options->rules, &log));
     TRY(tt_node_metrics_open(node));
-    enum tutti_err err = node_daemon_open_sockets(node);
+    err = node_daemon_open_sockets(node);
     tt_curve_auth_wipe_keys(&node->keys); /* ZeroMQ has its own copy */
     return err;
 }

@@ -99,17 +99,20 @@ static bool node_metrics_answer(void *context, const struct tt_http_request *req
 enum tutti_err tt_node_metrics_open(struct tt_node_daemon *node)
 {
     int socket;
-    char address[TUTTI_ADDRESS_SIZE];
+    struct tt_address address;
+    struct tt_socket_address bound;
     if (!node->options->metrics)
         return TUTTI_OK;
     TRY(tt_http_load(&node->http_module));
-    TRY(tt_http_listen(&socket, node->options->metrics, "--metrics", address, sizeof address));
+    TRY(tt_address_read(&address, node->options->metrics,
+                        &(struct tt_address_rule){.option = "--metrics", .any_port = true, .host = "127.0.0.1"}));
+    TRY(tt_address_listen(&socket, &bound, &address, "--metrics"));
     node->http = node->http_module->start(
         &(struct tt_http_plan){.socket = socket, .answer = node_metrics_answer, .context = node});
     if (!node->http)
-        return tt_fail(TUTTI_ERR_IO, "--metrics: libmicrohttpd cannot serve %s", address);
+        return tt_fail(TUTTI_ERR_IO, "--metrics: libmicrohttpd cannot serve %s", bound.text);
     tt_node_daemon_log(node, (struct tt_node_event){.name = "metrics", .level = TUTTI_LOG_INFO},
-                       "metrics at http://%s/metrics", address);
+                       "metrics at http://%s/metrics", bound.text);
     return TUTTI_OK;
 }
 

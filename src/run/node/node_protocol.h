@@ -49,7 +49,6 @@
 #include "base/options/options.h"
 #include "base/sandbox/supervisor.h"
 #include "run/content.h"
-#include "run/net/host_address.h"
 #include "sim/ranks/tcp_fabric.h"
 
 enum {

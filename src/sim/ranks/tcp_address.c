@@ -1,76 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/ranks/tcp_address.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #include "base/number.h"
 #include "base/text.h"
 
-struct address_parts {
-    char host[TUTTI_ADDRESS_SIZE], port[8];
-};
-
-static enum tutti_err tcp_address_split(const char *endpoint, struct address_parts *parts)
-{
-    static const char scheme[] = "tcp://";
-    const char *host = endpoint + sizeof scheme - 1;
-    const char *colon = strrchr(endpoint, ':');
-    if (strncmp(endpoint, scheme, sizeof scheme - 1) != 0 || !colon || colon <= host ||
-        strlen(endpoint) >= TUTTI_ADDRESS_SIZE || strlen(colon + 1) >= sizeof parts->port)
-        return tt_fail(TUTTI_ERR_ARGUMENT, "\"%.100s\" is no address: write tcp://HOST:PORT", endpoint);
-    size_t length = (size_t)(colon - host);
-    if (host[0] == '[' && colon[-1] == ']') {
-        host++;
-        length -= 2;
-    }
-    memcpy(parts->host, host, length);
-    parts->host[length] = '\0';
-    memcpy(parts->port, colon + 1, strlen(colon + 1) + 1);
-    return TUTTI_OK;
-}
-
-static bool is_loopback(const struct sockaddr *address)
-{
-    if (address->sa_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
-        return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-    }
-    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
-    return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-}
-
 enum tutti_err tt_tcp_address_resolve(const char *endpoint, char numeric[TUTTI_ADDRESS_SIZE], bool *loopback)
 {
-    struct address_parts parts;
-    struct addrinfo *found = NULL, hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
+    static const char scheme[] = "tcp://";
+    struct tt_address address;
+    struct tt_socket_address found;
     *loopback = false;
-    TRY(tcp_address_split(endpoint, &parts));
-    int failed = getaddrinfo(parts.host, NULL, &hints, &found);
-    if (failed || !found)
-        return tt_fail(TUTTI_ERR_LOST, "%s cannot be looked up: %s", parts.host, gai_strerror(failed));
-    const struct addrinfo *best = found;
-    for (const struct addrinfo *a = found; a; a = a->ai_next)
-        if (a->ai_family == AF_INET) {
-            best = a;
-            break;
-        }
-    char text[NI_MAXHOST];
-    failed = getnameinfo(best->ai_addr, best->ai_addrlen, text, sizeof text, NULL, 0, NI_NUMERICHOST);
-    bool v6 = best->ai_family == AF_INET6;
-    *loopback = is_loopback(best->ai_addr);
-    freeaddrinfo(found);
-    if (failed || snprintf(numeric, TUTTI_ADDRESS_SIZE, v6 ? "tcp://[%s]:%s" : "tcp://%s:%s", text, parts.port) >=
-                      TUTTI_ADDRESS_SIZE)
-        return tt_fail(TUTTI_ERR_LOST, "%s has no address that can be written", parts.host);
+    if (strncmp(endpoint, scheme, sizeof scheme - 1) != 0)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "'%s' is not tcp://HOST:PORT", tt_text_excerpt(endpoint).text);
+    TRY(tt_address_read(&address, endpoint + sizeof scheme - 1,
+                        &(struct tt_address_rule){.option = "tcp", .any_port = true}));
+    TRY(tt_address_look_up(&found, &address, TUTTI_ERR_LOST));
+    *loopback = found.loopback;
+    tt_address_format(&found.numeric, scheme, numeric, TUTTI_ADDRESS_SIZE);
     return TUTTI_OK;
 }
 

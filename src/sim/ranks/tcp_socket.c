@@ -88,7 +88,7 @@ static enum tutti_err bind_socket(struct tt_tcp_socket *self, const char *addres
     char endpoint[TUTTI_ADDRESS_SIZE], numeric[TUTTI_ADDRESS_SIZE];
     bool loopback;
     bool bare_v6 = strchr(address, ':') && address[0] != '[';
-    snprintf(endpoint, sizeof endpoint, bare_v6 ? "tcp://[%s]:*" : "tcp://%s:*", address);
+    snprintf(endpoint, sizeof endpoint, bare_v6 ? "tcp://[%s]:0" : "tcp://%s:0", address);
     TRY(tt_tcp_address_resolve(endpoint, numeric, &loopback));
     if (!loopback && !self->has_keys)
         return tt_fail(TUTTI_ERR_ARGUMENT, "%s can be reached from other machines: nothing listens there without keys",

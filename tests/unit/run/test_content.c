@@ -277,23 +277,6 @@ static void test_lists(void **state)
     scratch_fini(&scratch);
 }
 
-static void test_loopback(void **state)
-{
-    (void)state;
-    static const char *const near[] = {"127.0.0.1:1", "127.3.2.1:1", "[::1]:1", "localhost:1", "LOCALHOST:1"};
-    static const char *const beyond[] = {
-        "0.0.0.0:1", "[::]:1", "10.0.0.1:1", "127.0.0.1.example.org:1", "host:1", "[::ffff:127.0.0.1]:1"};
-    struct tt_host_address address;
-    for (size_t i = 0; i < sizeof near / sizeof *near; i++) {
-        assert_ok(tt_host_address_read(&address, near[i], "--listen", false));
-        assert_true(tt_host_address_is_loopback(&address));
-    }
-    for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
-        assert_ok(tt_host_address_read(&address, beyond[i], "--listen", false));
-        assert_false(tt_host_address_is_loopback(&address));
-    }
-}
-
 /* A folder of another process, long ago. */
 static void make_left(struct scratch *scratch, const char *name)
 {
@@ -333,9 +316,9 @@ static void test_sweep(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hash),     cmocka_unit_test(test_sweep),    cmocka_unit_test(test_arrivals),
-        cmocka_unit_test(test_keys),     cmocka_unit_test(test_lists),    cmocka_unit_test(test_altered),
-        cmocka_unit_test(test_clearing), cmocka_unit_test(test_loopback),
+        cmocka_unit_test(test_hash),     cmocka_unit_test(test_sweep), cmocka_unit_test(test_arrivals),
+        cmocka_unit_test(test_keys),     cmocka_unit_test(test_lists), cmocka_unit_test(test_altered),
+        cmocka_unit_test(test_clearing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

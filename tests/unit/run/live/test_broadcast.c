@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "run/live/live_server.h"
 #include "look.h"
 
@@ -32,10 +33,11 @@ static int begin(void **state)
 {
     struct fixture *f = *state = calloc(1, sizeof *f);
     struct tt_live_server_plan plan = {.token = "secret", .settle = settle};
-    char address[64];
+    const struct tt_address address = {.host = "127.0.0.1"};
+    struct tt_socket_address bound;
     assert_ok(tt_http_load(&plan.module));
-    assert_ok(tt_http_listen(&plan.socket, "127.0.0.1:0", "--live", address, sizeof address));
-    f->port = atoi(strrchr(address, ':') + 1);
+    assert_ok(tt_address_listen(&plan.socket, &bound, &address, "--live"));
+    f->port = bound.numeric.port;
     assert_ok(tt_live_state_new(&f->board, "car.ssp", 0, 10));
     plan.board = f->board;
     plan.orders = &f->orders;
