@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include <tutti/tutti.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/fs.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -121,15 +121,11 @@ static char *write_door(const char *url)
 /* Without a browser, users open the printed address. */
 static void open_browser(const char *door)
 {
-    char *const command[] = {(char *)"xdg-open", (char *)door, NULL};
-    posix_spawn_file_actions_t actions;
     pid_t pid;
-    if (!door || posix_spawn_file_actions_init(&actions) != 0)
-        return;
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
-    (void)posix_spawnp(&pid, command[0], &actions, NULL, command, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    if (door)
+        (void)!tt_child_start(&pid, &(struct tt_child_plan){.words = (const char *const[]){"xdg-open", door, NULL},
+                                                            .streams = {TUTTI_CHILD_NOWHERE, 0, TUTTI_CHILD_NOWHERE},
+                                                            .flags = TUTTI_CHILD_IN_PATH});
 }
 
 /* ---- the command ---- */

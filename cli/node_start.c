@@ -5,14 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/text.h"
 #include "run/key_files.h"
 #include "run/list_file.h"
@@ -156,25 +156,6 @@ static void put_script(struct tt_text *script, const struct crowd *crowd, const 
 
 /* ---- ssh ---- */
 
-/* 0 or an errno. */
-static int spawn(struct host *host, const char *there, const int in[2], const int out[2])
-{
-    const char *const command[] = {"ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", host->name, there, NULL};
-    posix_spawn_file_actions_t actions;
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
-    if (!error)
-        error = posix_spawnp(&host->ssh, command[0], &actions, NULL, (char *const *)command, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (error)
-        host->ssh = 0;
-    return error;
-}
-
 static bool start_host(const struct crowd *crowd, struct host *host)
 {
     struct tt_text script = {0}, command = {0};
@@ -186,7 +167,12 @@ static bool start_host(const struct crowd *crowd, struct host *host)
                 : pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0 ? errno
                                                                           : 0;
     if (!error)
-        error = spawn(host, command.text, in, out);
+        error = tt_child_start(
+            &host->ssh,
+            &(struct tt_child_plan){.words = (const char *const[]){"ssh", "-o", "BatchMode=yes", "-o",
+                                                                   "ConnectTimeout=20", host->name, command.text, NULL},
+                                    .streams = {in[0], out[1]},
+                                    .flags = TUTTI_CHILD_IN_PATH});
     tt_text_fini(&script);
     tt_text_fini(&command);
     host->in = in[1];
@@ -207,8 +193,7 @@ static void end_host(struct host *host)
     if (host->out >= 0)
         close(host->out);
     host->in = host->out = -1;
-    while (host->ssh > 0 && waitpid(host->ssh, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    (void)tt_child_wait(host->ssh, INFINITY, NULL);
     host->ssh = 0;
 }
 

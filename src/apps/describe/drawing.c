@@ -2,13 +2,14 @@
 #include "apps/describe/drawing.h"
 
 #include <errno.h>
-#include <spawn.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/fail.h"
 #include "base/text.h"
 
@@ -56,27 +57,6 @@ static char **drawing_make_environment(void)
     return made;
 }
 
-static int drawing_spawn(pid_t *child, const struct tt_drawing *drawing, char *const *command)
-{
-    char **environment = drawing_make_environment();
-    posix_spawn_file_actions_t actions;
-    int error = environment ? posix_spawn_file_actions_init(&actions) : ENOMEM;
-    if (error) {
-        free(environment);
-        return error;
-    }
-    error = posix_spawn_file_actions_adddup2(&actions, fileno(drawing->script), STDIN_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, fileno(drawing->picture), STDOUT_FILENO);
-    if (!error)
-        error = posix_spawn_file_actions_adddup2(&actions, fileno(drawing->complaints), STDERR_FILENO);
-    if (!error)
-        error = posix_spawnp(child, command[0], &actions, NULL, command, environment);
-    posix_spawn_file_actions_destroy(&actions);
-    free(environment);
-    return error;
-}
-
 /* Reads the reason of a failure: the text after "line N:", if the program names the line, otherwise its first line. */
 static void read_program_error(FILE *complaints, char *said, size_t size)
 {
@@ -122,9 +102,16 @@ enum tutti_err tt_drawing_run(struct tt_drawing *drawing, char *const *command, 
     char said[512];
     if (fflush(drawing->script) != 0 || ferror(drawing->script) || lseek(fileno(drawing->script), 0, SEEK_SET) != 0)
         return tt_fail(TUTTI_ERR_IO, "the script for %s cannot be written: %s", command[0], strerror(errno));
-    error = drawing_spawn(&child, drawing, command);
-    while (!error && waitpid(child, &status, 0) < 0)
-        error = errno == EINTR ? 0 : errno;
+    char **environment = drawing_make_environment();
+    const struct tt_child_plan plan = {
+        .words = (const char *const *)command,
+        .environment = environment,
+        .streams = {fileno(drawing->script), fileno(drawing->picture), fileno(drawing->complaints)},
+        .flags = TUTTI_CHILD_IN_PATH};
+    error = environment ? tt_child_start(&child, &plan) : ENOMEM;
+    free(environment);
+    if (!error && tt_child_wait(child, INFINITY, &status) != TUTTI_CHILD_ENDED)
+        error = ECHILD;
     bool ended = !error && WIFEXITED(status), unknown = error == ECHILD; /* the program ignores SIGCHLD */
     if (error == ENOENT || (ended && WEXITSTATUS(status) == NOT_FOUND))
         return tt_fail(TUTTI_ERR_UNSUPPORTED, "%s, which draws the pictures, is not installed (Debian package %s)",

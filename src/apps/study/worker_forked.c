@@ -2,6 +2,7 @@
 /* Workers as processes forked from this process. A run that crashes or ends its worker affects no other run. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -98,9 +99,21 @@ static void worker_forked_run_all(struct tt_sweep_worker *work, int fd, struct f
     }
 }
 
+/* Which worker a copy of this process is to be. */
+struct forked_errand {
+    const struct forked_workers *family;
+    unsigned worker;
+};
+
 /* It never returns. */
-static void run_forked_worker(const struct forked_workers *family, unsigned worker, int fd, pid_t parent)
+static void run_forked_worker(void *context, int fd, pid_t parent)
 {
+    const struct forked_errand *errand = context;
+    const struct forked_workers *family = errand->family;
+    unsigned worker = errand->worker;
+    for (unsigned w = 0; w < family->count; w++)
+        if (family->children[w].pid > 0)
+            close(family->children[w].fd);
     struct tt_sandbox confinement;
     struct forked_run_state *sign = &family->signs[worker];
     const struct tutti_log *log = family->work->options->log;
@@ -142,36 +155,19 @@ static void close_forked_workers(void *self)
         munmap(family->signs, family->count * sizeof *family->signs);
 }
 
-static enum tutti_err worker_forked_fail_start(const struct forked_workers *family)
-{
-    return tt_fail(TUTTI_ERR_LIMIT, "cannot start %u workers: %s; use fewer (--workers)", family->count,
-                   strerror(errno));
-}
-
 static enum tutti_err worker_forked_start(void *self, unsigned worker)
 {
     struct forked_workers *family = self;
-    int pair[2];
-    pid_t parent = getpid();
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return worker_forked_fail_start(family);
+    struct forked_errand errand = {family, worker};
+    pid_t pid;
+    int fd;
     family->signs[worker].run = SIZE_MAX;
-    fflush(NULL); /* or the child would write it once more */
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(pair[0]);
-        for (unsigned w = 0; w < family->count; w++)
-            if (family->children[w].pid > 0)
-                close(family->children[w].fd);
-        run_forked_worker(family, worker, pair[1], parent);
-    }
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
-        return worker_forked_fail_start(family);
-    }
-    fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    family->children[worker] = (struct forked_child){.pid = pid, .fd = pair[0], .seen = SIZE_MAX};
+    int error = tt_child_fork(&pid, &fd, SOCK_STREAM, run_forked_worker, &errand);
+    if (error)
+        return tt_fail(TUTTI_ERR_LIMIT, "cannot start %u workers: %s; use fewer (--workers)", family->count,
+                       strerror(error));
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    family->children[worker] = (struct forked_child){.pid = pid, .fd = fd, .seen = SIZE_MAX};
     return TUTTI_OK;
 }
 
@@ -217,8 +213,7 @@ static void worker_forked_stop(void *self, unsigned worker, bool by_force, struc
     if (by_force)
         (void)tt_child_kill(child->pid, SIGKILL);
     close(child->fd);
-    while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    (void)tt_child_wait(child->pid, INFINITY, &status);
     child->pid = 0;
     tt_confined_log_new_denials(&family->confined, &family->work->trial.simulation->job, (int)worker);
     ending->run = family->signs[worker].run;

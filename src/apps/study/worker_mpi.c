@@ -3,13 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apps/study/worker_pool.h"
@@ -246,8 +246,9 @@ static bool fork_proxy_poll_file(void *context, int *file)
 }
 
 /* It never returns. */
-static void run_fork_proxy(struct tt_sweep_worker *work, int fd, pid_t parent)
+static void run_fork_proxy(void *context, int fd, pid_t parent)
 {
+    struct tt_sweep_worker *work = context;
     struct proxy_socket desk = {.fd = fd};
     const struct tt_worker_pool_plan order = {.way = &tt_worker_forked,
                                               .workers = 1,
@@ -268,24 +269,10 @@ static void run_fork_proxy(struct tt_sweep_worker *work, int fd, pid_t parent)
 
 enum tutti_err tt_worker_mpi_start_proxy(struct tt_fork_proxy *deputy, struct tt_sweep_worker *work)
 {
-    int pair[2];
-    pid_t parent = getpid();
-    *deputy = (struct tt_fork_proxy){.fd = -1};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return tt_fail(TUTTI_ERR_LIMIT, "cannot start a worker: %s", strerror(errno));
-    fflush(NULL); /* or the child would write it once more */
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(pair[0]);
-        run_fork_proxy(work, pair[1], parent);
-    }
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
-        return tt_fail(TUTTI_ERR_LIMIT, "cannot start a worker: %s", strerror(errno));
-    }
-    fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    *deputy = (struct tt_fork_proxy){pid, pair[0]};
+    int error = tt_child_fork(&deputy->pid, &deputy->fd, SOCK_STREAM, run_fork_proxy, work);
+    if (error)
+        return tt_fail(TUTTI_ERR_LIMIT, "cannot start a worker: %s", strerror(error));
+    fcntl(deputy->fd, F_SETFL, O_NONBLOCK);
     return TUTTI_OK;
 }
 
@@ -296,7 +283,6 @@ void tt_worker_mpi_stop_proxy(struct tt_fork_proxy *deputy, bool by_force)
     if (by_force)
         (void)tt_child_kill(deputy->pid, SIGKILL); /* its worker ends with it */
     close(deputy->fd);
-    while (waitpid(deputy->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)tt_child_wait(deputy->pid, INFINITY, NULL);
     *deputy = (struct tt_fork_proxy){.fd = -1};
 }

@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apps/describe/json.h"
@@ -127,17 +126,13 @@ enum tutti_err tt_command_add_options(struct tt_command *command, const struct t
 
 /* ---- processes ---- */
 
-static enum tutti_err command_spawn(const struct tt_command *command, const posix_spawn_file_actions_t *actions,
+static enum tutti_err command_spawn(const struct tt_command *command, const char *where, const int streams[3],
                                     pid_t *pid)
 {
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    int error = posix_spawn(pid, command->words[0], actions, &attributes, command->words, environ);
-    posix_spawnattr_destroy(&attributes);
+    int error = tt_child_start(pid, &(struct tt_child_plan){.words = (const char *const *)command->words,
+                                                            .folder = where,
+                                                            .streams = {streams[0], streams[1], streams[2]},
+                                                            .flags = TUTTI_CHILD_SESSION | TUTTI_CHILD_CLEAR_SIGNALS});
     return error ? tt_fail(TUTTI_ERR_LIMIT, "%s cannot be started: %s", command->words[0], strerror(error)) : TUTTI_OK;
 }
 
@@ -177,29 +172,23 @@ static enum tutti_err command_report_stderr(const struct tt_text *complaint)
 enum tutti_err tt_command_query(const struct tt_command *command, struct tt_text *out)
 {
     struct tt_text complaint = {0};
-    posix_spawn_file_actions_t actions;
     int output[2] = {-1, -1}, errors[2] = {-1, -1}, status = 0;
     pid_t pid;
     if (command->failed || pipe2(output, O_CLOEXEC) != 0)
         return tt_fail_memory();
-    if (pipe2(errors, O_CLOEXEC) != 0 || posix_spawn_file_actions_init(&actions) != 0) {
+    if (pipe2(errors, O_CLOEXEC) != 0) {
         close(output[0]);
         close(output[1]);
         return tt_fail_memory();
     }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
-    enum tutti_err err = command_spawn(command, &actions, &pid);
-    posix_spawn_file_actions_destroy(&actions);
+    enum tutti_err err = command_spawn(command, NULL, (const int[]){TUTTI_CHILD_NOWHERE, output[1], errors[1]}, &pid);
     close(output[1]);
     close(errors[1]);
     if (!err) {
         bool whole = command_collect((const int[]){output[0], errors[0]}, (struct tt_text *const[]){out, &complaint});
         if (!whole)
             (void)tt_child_kill_group(pid, SIGKILL);
-        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-            ;
+        (void)tt_child_wait(pid, INFINITY, &status);
         if (!whole)
             err = tt_fail(TUTTI_ERR_LIMIT, "it takes longer than %g s", LONGEST);
         else if (status != 0)
@@ -213,15 +202,13 @@ enum tutti_err tt_command_query(const struct tt_command *command, struct tt_text
 
 enum tutti_err tt_command_start(const struct tt_command *command, const char *where, const char *log, pid_t *pid)
 {
-    posix_spawn_file_actions_t actions;
-    if (command->failed || posix_spawn_file_actions_init(&actions) != 0)
+    if (command->failed)
         return tt_fail_memory();
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    posix_spawn_file_actions_addchdir_np(&actions, where);
-    enum tutti_err err = command_spawn(command, &actions, pid);
-    posix_spawn_file_actions_destroy(&actions);
+    int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return tt_fail(TUTTI_ERR_LIMIT, "%s cannot be started: %s: %s", command->words[0], log, strerror(errno));
+    enum tutti_err err = command_spawn(command, where, (const int[]){TUTTI_CHILD_NOWHERE, fd, fd}, pid);
+    close(fd);
     return err;
 }
 

@@ -11,14 +11,15 @@
 #include "apps/web/reader_process.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/fs.h"
 #include "base/bytes.h"
 #include "base/tempdir.h"
@@ -142,82 +143,47 @@ static _Noreturn void answer_reader_question(struct tt_web_site *site, int fd)
 
 /* ---- the reader ---- */
 
-/* The descriptor that comes with the next message; -1: the server has ended. */
-static int receive_descriptor(int control)
+/* One question, in a process of its own. */
+struct reader_errand {
+    struct tt_web_site *site;
+    int control, fd;
+};
+
+static void reader_errand_main(void *context, int end, pid_t parent)
 {
-    char byte;
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } buffer;
-    struct iovec bytes = {&byte, 1};
-    struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &buffer, .msg_controllen = sizeof buffer};
-    ssize_t count;
-    int fd = -1;
-    while ((count = recvmsg(control, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
-        ;
-    struct cmsghdr *head = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
-    if (head && head->cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(head), sizeof fd);
-    return fd;
+    const struct reader_errand *errand = context;
+    (void)end, (void)parent;
+    close(errand->control);
+    answer_reader_question(errand->site, errand->fd);
 }
 
-static bool send_descriptor(int control, int fd)
-{
-    char byte = 0;
-    union {
-        struct cmsghdr head;
-        char space[CMSG_SPACE(sizeof(int))];
-    } buffer = {.head = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
-    struct iovec bytes = {&byte, 1};
-    struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &buffer, .msg_controllen = sizeof buffer};
-    ssize_t count;
-    memcpy(CMSG_DATA(&buffer.head), &fd, sizeof fd);
-    while ((count = sendmsg(control, &message, MSG_NOSIGNAL)) < 0 && errno == EINTR)
-        ;
-    return count == 1;
-}
-
-static _Noreturn void serve_reader(struct tt_web_site *site, int control)
+static void serve_reader(void *context, int control, pid_t parent)
 {
     static const int left_to_the_server[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
-    int fd;
+    struct reader_errand errand = {.site = context, .control = control};
+    (void)parent;
     for (size_t i = 0; i < sizeof left_to_the_server / sizeof *left_to_the_server; i++)
         signal(left_to_the_server[i], SIG_IGN);
     signal(SIGCHLD, SIG_IGN); /* processes of questions leave no zombies */
-    while ((fd = receive_descriptor(control)) >= 0) {
-        pid_t pid = fork();
-        if (pid == 0) {
-            close(control);
-            answer_reader_question(site, fd);
-        }
-        close(fd); /* where no process could be made, the server sees the end of the stream at once */
+    for (;;) {
+        pid_t pid;
+        int unused;
+        tt_child_receive_descriptors(control, &errand.fd, 1);
+        if (errand.fd < 0)
+            break; /* the server has ended */
+        (void)!tt_child_fork(&pid, &unused, 0, reader_errand_main, &errand);
+        close(errand.fd); /* where no process could be made, the server sees the end of the stream at once */
     }
     _exit(0);
 }
 
 enum tutti_err tt_reader_process_new(struct tt_reader_process **out, struct tt_web_site *site)
 {
-    int ends[2];
     struct tt_reader_process *reader = calloc(1, sizeof *reader);
     if (!reader)
         return tt_fail_memory();
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        free(reader);
-        return tt_fail(TUTTI_ERR_LIMIT, "cannot create a socket pair: %s", strerror(errno));
-    }
-    reader->control = ends[0];
-    reader->pid = fork();
-    if (reader->pid == 0) {
-        close(ends[0]);
-        serve_reader(site, ends[1]);
-    }
-    int error = errno;
-    close(ends[1]);
-    if (reader->pid < 0) {
-        close(ends[0]);
+    int error = tt_child_fork(&reader->pid, &reader->control, SOCK_SEQPACKET, serve_reader, site);
+    if (error) {
         free(reader);
         return tt_fail(TUTTI_ERR_LIMIT, "cannot create a process: %s", strerror(error));
     }
@@ -230,8 +196,7 @@ void tt_reader_process_free(struct tt_reader_process *reader)
     if (!reader)
         return;
     close(reader->control);
-    while (waitpid(reader->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)tt_child_wait(reader->pid, INFINITY, NULL);
     free(reader);
 }
 
@@ -284,7 +249,7 @@ enum tutti_err tt_reader_process_query(struct tt_reader_process *reader, tt_rout
         return err;
     }
 
-    bool sent = send_descriptor(reader->control, ends[1]);
+    bool sent = tt_child_send_descriptors(reader->control, &ends[1], 1);
     close(ends[1]);
     /* A process that has crashed meanwhile may have sent the reason: its answer is read in any case. */
     if (sent)

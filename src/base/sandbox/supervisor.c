@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/seccomp.h>
+#include <math.h>
 #include <poll.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -23,9 +24,9 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "base/text.h"
 #include "base/wall_clock.h"
 
@@ -34,30 +35,6 @@ enum { LOOK_MS = 100 }; /* between looks at the scratch folder */
 /* ---- in the supervisor ---- */
 
 enum { LISTENER, PORT, HANDED }; /* descriptors that come with a byte */
-
-/* Room for them in a message. */
-union control {
-    struct cmsghdr head;
-    char room[CMSG_SPACE(HANDED * sizeof(int))];
-};
-
-/* a descriptor is -1 if there is none */
-static void supervisor_receive(int socket, int handed[HANDED])
-{
-    char byte;
-    union control control;
-    struct iovec part = {&byte, 1};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control.room};
-    ssize_t got;
-    do
-        got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    while (got < 0 && errno == EINTR);
-    const struct cmsghdr *head = got == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-    handed[LISTENER] = handed[PORT] = -1;
-    if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len <= CMSG_LEN(HANDED * sizeof(int)))
-        memcpy(handed, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
-}
 
 static bool supervisor_answer(struct tt_supervision *judge, int listener, struct seccomp_notif *call, size_t size)
 {
@@ -103,9 +80,10 @@ static void supervisor_serve(struct tt_supervision *judge, int listener, int soc
     free(call);
 }
 
-static _Noreturn void supervisor_main(const struct tt_supervised *supervised, pid_t worker, int socket)
+static void supervisor_main(void *context, int socket, pid_t worker)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+    const struct tt_supervised *supervised = context;
     struct tt_supervision judge = {.of = *supervised, .worker = worker};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
@@ -117,7 +95,7 @@ static _Noreturn void supervisor_main(const struct tt_supervised *supervised, pi
             (void)close_range(3, (unsigned)mine - 1, 0);
         (void)close_range((unsigned)mine + 1, ~0U, 0);
         int handed[HANDED];
-        supervisor_receive(mine, handed);
+        tt_child_receive_descriptors(mine, handed, HANDED);
         judge.port = handed[PORT];
         if (handed[LISTENER] >= 0)
             supervisor_serve(&judge, handed[LISTENER], mine);
@@ -129,40 +107,24 @@ static _Noreturn void supervisor_main(const struct tt_supervised *supervised, pi
 
 enum tutti_err tt_supervisor_start(struct tt_supervisor *supervisor, const struct tt_supervised *supervised)
 {
-    int pair[2];
-    pid_t worker = getpid();
+    struct tt_supervised copy = *supervised;
     *supervisor = (struct tt_supervisor){.socket = -1};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
-        return tt_fail(TUTTI_ERR_IO, "a worker cannot be confined: %s", strerror(errno));
-    pid_t pid = fork();
-    if (pid == 0)
-        supervisor_main(supervised, worker, pair[1]);
-    close(pair[1]);
-    if (pid < 0) {
-        close(pair[0]);
+    int error = tt_child_fork(&supervisor->pid, &supervisor->socket, SOCK_STREAM, supervisor_main, &copy);
+    if (error)
         return tt_fail(TUTTI_ERR_LIMIT, "a worker cannot be confined: no process for its supervisor: %s",
-                       strerror(errno));
-    }
-    *supervisor = (struct tt_supervisor){.pid = pid, .socket = pair[0]};
-    (void)prctl(PR_SET_PTRACER, (unsigned long)pid); /* where that is restricted (Yama): it reads paths in our memory */
+                       strerror(error));
+    (void)prctl(PR_SET_PTRACER,
+                (unsigned long)supervisor->pid); /* where that is restricted (Yama): it reads paths in our memory */
     return TUTTI_OK;
 }
 
 enum tutti_err tt_supervisor_hand_over(const struct tt_supervisor *supervisor, int listener, int port)
 {
-    char byte = 0;
     const int handed[HANDED] = {[LISTENER] = listener, [PORT] = port};
-    size_t size = (port < 0 ? 1 : HANDED) * sizeof *handed;
-    union control control = {.head = {.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(size)}};
-    struct iovec part = {&byte, 1};
-    struct msghdr message = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = CMSG_SPACE(size)};
-    memcpy(CMSG_DATA(&control.head), handed, size);
-    ssize_t sent = sendmsg(supervisor->socket, &message, MSG_NOSIGNAL);
+    bool sent = tt_child_send_descriptors(supervisor->socket, handed, port < 0 ? 1 : HANDED);
     close(listener);
-    return sent == 1
-               ? TUTTI_OK
-               : tt_fail(TUTTI_ERR_IO, "a worker cannot be confined: its supervisor is gone: %s", strerror(errno));
+    return sent ? TUTTI_OK
+                : tt_fail(TUTTI_ERR_IO, "a worker cannot be confined: its supervisor is gone: %s", strerror(errno));
 }
 
 void tt_supervisor_end(struct tt_supervisor *supervisor)
@@ -171,8 +133,8 @@ void tt_supervisor_end(struct tt_supervisor *supervisor)
         return;
     bool is_told = send(supervisor->socket, "", 1, MSG_NOSIGNAL) == 1; /* an FMU may have closed it */
     close(supervisor->socket);
-    while (is_told && waitpid(supervisor->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    if (is_told)
+        (void)tt_child_wait(supervisor->pid, INFINITY, NULL);
     *supervisor = (struct tt_supervisor){.socket = -1};
 }
 

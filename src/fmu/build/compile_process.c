@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/wall_clock.h"
@@ -30,33 +29,6 @@ struct compile_errand {
 };
 
 /* ---- in the thread, which is confined as its child is to be ---- */
-
-static int compile_process_spawn(const struct tt_compile_process *child, char *const environment[], int output,
-                                 pid_t *pid)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-        posix_spawnattr_setsigmask(&attributes, &none);
-        posix_spawnattr_setsigdefault(&attributes, &all);
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-        posix_spawn_file_actions_addchdir_np(&actions, child->where);
-        error = posix_spawnp(pid, child->words[0], &actions, &attributes, (char *const *)child->words, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
 
 /* Reads its output until it has closed its streams; false if it takes too long or writes too much. */
 static bool compile_process_read_output(int fd, struct tt_text *out, double end)
@@ -89,7 +61,12 @@ static enum tutti_err compile_process_execute(struct compile_errand *errand, cha
             return tt_fail(TUTTI_ERR_IO, "the compiler cannot be confined: %s", strerror(errno));
         TRY(tt_landlock_apply(&errand->policy));
     }
-    int error = compile_process_spawn(child, environment, ends[1], &pid);
+    int error = tt_child_start(
+        &pid, &(struct tt_child_plan){.words = child->words,
+                                      .environment = environment,
+                                      .folder = child->where,
+                                      .streams = {TUTTI_CHILD_NOWHERE, ends[1], ends[1]},
+                                      .flags = TUTTI_CHILD_IN_PATH | TUTTI_CHILD_GROUP | TUTTI_CHILD_CLEAR_SIGNALS});
     close(ends[1]);
     if (error)
         return tt_fail(TUTTI_ERR_IO,
@@ -108,8 +85,7 @@ static enum tutti_err compile_process_execute(struct compile_errand *errand, cha
     bool whole = compile_process_read_output(ends[0], errand->out, end);
     if (!whole)
         (void)tt_child_kill_group(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
+    (void)tt_child_wait(pid, INFINITY, &status);
     errand->good = whole && status == 0;
     if (!whole)
         return tt_fail(TUTTI_ERR_LIMIT,

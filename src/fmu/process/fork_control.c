@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,41 +36,6 @@ static int move_descriptor(int fd)
     return moved;
 }
 
-static int fork_control_spawn(pid_t *pid, char *program, int area, int life)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    char *const arguments[] = {program, NULL};
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        /* The keeper inherits these, standard output and standard error. */
-        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (!error)
-            error = posix_spawn_file_actions_adddup2(&actions, area, TUTTI_KEEPER_AREA);
-        if (!error)
-            error = posix_spawn_file_actions_adddup2(&actions, life, TUTTI_KEEPER_LIFE);
-
-        /* Signals of a terminal reach the keeper, too, which leaves them to the rank. */
-        sigset_t none, all;
-        sigemptyset(&none);
-        sigfillset(&all);
-        if (!error)
-            error = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        if (!error)
-            error = posix_spawnattr_setsigmask(&attributes, &none);
-        if (!error)
-            error = posix_spawnattr_setsigdefault(&attributes, &all);
-        if (!error)
-            error = posix_spawn(pid, program, &actions, &attributes, arguments, environ);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 static enum tutti_err fork_control_fail_start(int error)
 {
     bool is_foreign = error == ENOENT || error == ENOEXEC; /* the program is there: what starts such programs is not */
@@ -90,7 +54,12 @@ static enum tutti_err fork_control_start(struct tt_fork_control *process, char *
         return fork_control_fail_start(errno);
     process->live = TUTTI_AREA_FIRST;
     pid_t pid = 0;
-    int error = fork_control_spawn(&pid, program, area, life[0]);
+    /* Signals of a terminal reach the keeper, too, which leaves them to the rank. */
+    int error = tt_child_start(&pid, &(struct tt_child_plan){.words = (const char *const[]){program, NULL},
+                                                             .streams = {TUTTI_CHILD_NOWHERE},
+                                                             .passed = (const int[]){area, life[0]},
+                                                             .passed_count = 2,
+                                                             .flags = TUTTI_CHILD_CLEAR_SIGNALS});
     if (error)
         return fork_control_fail_start(error);
     process->keeper = pid;
@@ -123,13 +92,9 @@ enum tutti_err tt_fork_control_start(struct tt_fork_control *process, const char
 /* ---- the end ---- */
 
 /* Returns true if the keeper has ended, and reaps it. A program that reaps all its children may have been faster. */
-static bool has_ended(pid_t keeper, int flags)
+static bool has_ended(pid_t keeper)
 {
-    pid_t ended;
-    do
-        ended = waitpid(keeper, NULL, flags);
-    while (ended < 0 && errno == EINTR);
-    return ended != 0;
+    return tt_child_wait(keeper, 0, NULL) != TUTTI_CHILD_RUNS;
 }
 
 void tt_fork_control_stop(struct tt_fork_control *process)
@@ -138,7 +103,7 @@ void tt_fork_control_stop(struct tt_fork_control *process)
     if (process->life > 0)
         close(process->life);
     double deadline = tt_wall_clock_now() + LAST_SECONDS;
-    while (process->keeper && !has_ended(process->keeper, WNOHANG)) {
+    while (process->keeper && !has_ended(process->keeper)) {
         if (tt_wall_clock_now() > deadline)
             (void)tt_child_kill(process->keeper, SIGKILL); /* holders end with it */
         nanosleep(&nap, NULL);
@@ -198,7 +163,7 @@ bool tt_fork_control_pass_turn(struct tt_fork_control *process, uint32_t holder,
     while (!tt_shared_area_wait(process->area, TUTTI_AREA_RANK, NAP)) {
         bool dead = is_process_dead(process, holder, process->begun) || is_process_dead(process, made, false) ||
                     is_turn_lost(process, holder, made);
-        if (!dead && has_ended(process->keeper, WNOHANG)) {
+        if (!dead && has_ended(process->keeper)) {
             process->keeper = 0;
             dead = true;
             tt_exit_message_signal(SIGKILL, process->trouble, sizeof process->trouble);

@@ -3,6 +3,7 @@
  * and the results. The calling process is the conductor; only it writes files and handles signals. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,9 +77,19 @@ static enum tutti_err run_rank_in_child(const struct launch_processes *processes
     return err;
 }
 
-/* The child of a fork: it never returns. */
-static void launch_processes_child_main(const struct launch_processes *processes, int rank, pid_t parent)
+/* Which rank a copy of this process is to be. */
+struct rank_errand {
+    const struct launch_processes *processes;
+    int rank;
+};
+
+/* It never returns. */
+static void launch_processes_child_main(void *context, int end, pid_t parent)
 {
+    const struct rank_errand *errand = context;
+    const struct launch_processes *processes = errand->processes;
+    int rank = errand->rank;
+    (void)end;
     tt_fmu_process_install_signals(parent);
     /* The interrupt of the options is the conductor's, out of sight from here, as orders are; those of the area are not. */
     struct tt_job job = *processes->crew.job;
@@ -101,28 +112,20 @@ static enum tutti_err launch_processes_start(void *self, int rank)
 {
     struct launch_processes *processes = self;
     struct rank_process *worker = &processes->workers[rank];
-    pid_t parent = getpid();
-    fflush(NULL); /* or the worker would write it once more */
-    worker->pid = fork();
-    if (worker->pid == 0)
-        launch_processes_child_main(processes, rank, parent);
-    if (worker->pid > 0)
-        return TUTTI_OK;
-    worker->pid = 0;
-    return tt_fail(TUTTI_ERR_LIMIT, "cannot start %d processes: %s; use fewer (--processes)", processes->crew.ranks,
-                   strerror(errno));
+    struct rank_errand errand = {processes, rank};
+    int none, error = tt_child_fork(&worker->pid, &none, 0, launch_processes_child_main, &errand);
+    if (error)
+        return tt_fail(TUTTI_ERR_LIMIT, "cannot start %d processes: %s; use fewer (--processes)", processes->crew.ranks,
+                       strerror(error));
+    return TUTTI_OK;
 }
 
-/* Collects the worker if it has ended; `flags` as of waitpid. */
-static void launch_processes_reap(struct launch_processes *processes, int rank, int flags)
+/* Collects the worker if it ends within so many seconds. */
+static void launch_processes_reap(struct launch_processes *processes, int rank, double seconds)
 {
     struct rank_process *worker = &processes->workers[rank];
     int status = 0;
-    pid_t ended;
-    do
-        ended = worker->pid ? waitpid(worker->pid, &status, flags) : 0;
-    while (ended < 0 && errno == EINTR);
-    if (ended == 0)
+    if (!worker->pid || tt_child_wait(worker->pid, seconds, &status) == TUTTI_CHILD_RUNS)
         return;
     worker->pid = 0;
     worker->status = status;
@@ -148,7 +151,7 @@ static void launch_processes_status(void *self, int rank, struct tt_rank_status 
     struct launch_processes *processes = self;
     struct rank_process *worker = &processes->workers[rank];
     const struct tt_heartbeat *heartbeat = tt_shared_fabric_heartbeat(processes->crew.area, rank);
-    launch_processes_reap(processes, rank, WNOHANG);
+    launch_processes_reap(processes, rank, 0);
     tt_confined_log_new_denials(&processes->confined, processes->crew.job, rank);
     if (worker->end == DIED) {
         char how[256];
@@ -175,22 +178,16 @@ static void launch_processes_kill(void *self, int rank)
         return;
     worker->end = ENDED;
     (void)tt_child_kill(worker->pid, SIGKILL);
-    launch_processes_reap(processes, rank, 0);
+    launch_processes_reap(processes, rank, INFINITY);
 }
 
 /* Workers that have reported their end clean up and exit. */
 static void launch_processes_finish(void *self, bool cut)
 {
-    static const struct timespec nap = {.tv_nsec = 1000000};
     struct launch_processes *processes = self;
     double deadline = tt_wall_clock_now() + (cut ? 0 : TUTTI_SETTLE_LAST_SECONDS);
     for (int r = 0; r < processes->crew.ranks; r++) {
-        for (;;) {
-            launch_processes_reap(processes, r, WNOHANG);
-            if (processes->workers[r].pid == 0 || tt_wall_clock_now() >= deadline)
-                break;
-            nanosleep(&nap, NULL);
-        }
+        launch_processes_reap(processes, r, fmax(0, deadline - tt_wall_clock_now()));
         launch_processes_kill(processes, r);
         tt_confined_log_new_denials(&processes->confined, processes->crew.job, r);
     }

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,49 +136,20 @@ static char **node_session_environment(const struct tt_node_options *options, co
     return made;
 }
 
-/* 0 or an errno. The worker is in a separate group: Ctrl-C reaches the daemon, which then ends it. */
-static int node_session_spawn(const struct tt_node_daemon *node, pid_t *pid, const int fds[TUTTI_WORKER_FDS],
-                              char *const *environment)
-{
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    int error = posix_spawn_file_actions_init(&actions);
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
-        error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        if (!error)
-            error = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-        for (int i = 0; i < TUTTI_WORKER_FDS && !error; i++)
-            error = posix_spawn_file_actions_adddup2(&actions, fds[i], TUTTI_WORKER_SETUP + i);
-        if (!error)
-            error = posix_spawnattr_setflags(&attributes,
-                                             POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        if (!error)
-            error = posix_spawnattr_setsigmask(&attributes, &none);
-        if (!error)
-            error = posix_spawnattr_setsigdefault(&attributes, &all);
-        if (!error) /* its arguments are only read */
-            error = posix_spawn(pid, node->options->worker[0], &actions, &attributes,
-                                (char *const *)node->options->worker, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 static enum tutti_err start_process(struct tt_node_daemon *node, struct tt_session_worker *worker,
                                     const int fds[TUTTI_WORKER_FDS], const char *folder)
 {
     struct tt_text own = {0};
     char **environment = node_session_environment(node->options, folder, &own);
-    int error = environment ? node_session_spawn(node, &worker->pid, fds, environment) : ENOMEM;
-    if (error)
-        worker->pid = 0;
+    /* In a group of its own: Ctrl-C is for the daemon, which then ends it. */
+    const struct tt_child_plan plan = {.words = node->options->worker,
+                                       .environment = environment,
+                                       .streams = {TUTTI_CHILD_NOWHERE, STDERR_FILENO},
+                                       .passed = fds,
+                                       .passed_count = TUTTI_WORKER_FDS,
+                                       .flags = TUTTI_CHILD_GROUP | TUTTI_CHILD_CLEAR_SIGNALS};
+    worker->pid = 0;
+    int error = environment ? tt_child_start(&worker->pid, &plan) : ENOMEM;
     free(environment);
     tt_text_fini(&own);
     return error ? tt_fail(TUTTI_ERR_IO, "the node cannot start a worker: %s", strerror(error)) : TUTTI_OK;
@@ -841,8 +811,7 @@ static int kill_worker_group(struct tt_node_daemon *node, pid_t pid)
     int status = 0;
     (void)tt_child_kill_group(pid, SIGKILL);
     (void)tt_child_kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        continue;
+    (void)tt_child_wait(pid, INFINITY, &status);
     node->orphans = true;
     return status;
 }
