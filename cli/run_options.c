@@ -6,9 +6,9 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "console.h"
 #include "costs.h"
-#include "sim/ranks/curve_auth.h"
 #include "launcher.h"
 #include "signals.h"
 
@@ -38,7 +38,7 @@ static bool read_log(const struct arguments *arguments, struct tutti_run_options
     char text[CONSOLE_RUN_TEXT];
     if (!console_wants_json(arguments, &json))
         return false;
-    if (!json || tt_curve_auth_random_bytes(id, sizeof id))
+    if (!json || tt_random_bytes(id, sizeof id))
         return true;
     tutti_options_set_run_id(options, id);
     console_show_run(id, text);

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/random.h"
 #include "sim/ranks/tcp_hub.h"
 #include "fabric_ranks.h"
 #include "look.h"
@@ -111,7 +112,7 @@ void run_ranks(int ranks, void (*body)(struct tt_fabric *fabric), struct reporte
     assert_true(meeting != MAP_FAILED);
     assert_in_range(ranks, 1, MOST_RANKS);
     meeting->run = (struct tt_tcp_run){.ranks = ranks, .peers = meeting->peers, .has_keys = has_keys};
-    assert_ok(tt_curve_auth_random_bytes(meeting->run.id, sizeof meeting->run.id));
+    assert_ok(tt_random_bytes(meeting->run.id, sizeof meeting->run.id));
     for (int r = 0; r < ranks; r++) {
         workers[r] = fork();
         assert_true(workers[r] >= 0);

@@ -13,6 +13,7 @@
 
 #include "base/fs.h"
 #include "base/address.h"
+#include "base/random.h"
 
 /* The machine's own name, with or without its domain. */
 static bool is_own_host_name(const char *host)
@@ -125,9 +126,7 @@ static enum tutti_err token_find_or_create(const struct token_place *place, char
 
 enum tutti_err tt_access_find_token(const struct tt_served_folder *folder, char token[TUTTI_WEB_TOKEN])
 {
-    unsigned char bytes[(TUTTI_WEB_TOKEN - 1) / 2];
-    randombytes_buf(bytes, sizeof bytes);
-    sodium_bin2hex(token, TUTTI_WEB_TOKEN, bytes, sizeof bytes);
+    TRY(tt_random_token(token, TUTTI_WEB_TOKEN));
     if (!folder || (mkdirat(folder->fd, ".tutti", S_IRWXU) != 0 && (errno == EACCES || errno == EROFS)))
         return TUTTI_OK;
     struct token_place place = {folder->path,

@@ -2,7 +2,6 @@
 /* Runs: begun, listed, watched, steered, compared, forgotten. */
 #include <dirent.h>
 #include <errno.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/random.h"
 #include "run/live/sse.h"
 #include "base/options/options.h"
 #include "apps/describe/json.h"
@@ -111,19 +111,22 @@ struct run_start {
 };
 
 /* Letters and digits that sort by time. */
-static void create_run_id(char id[64])
+static enum tutti_err create_run_id(char id[64])
 {
+    char token[7];
     time_t now = time(NULL);
     struct tm utc;
     gmtime_r(&now, &utc);
     size_t length = strftime(id, 40, "%Y%m%d-%H%M%S-", &utc);
-    snprintf(id + length, 64 - length, "%06x", (unsigned)(randombytes_random() & 0xffffff));
+    TRY(tt_random_token(token, sizeof token));
+    snprintf(id + length, 64 - length, "%s", token);
+    return TUTTI_OK;
 }
 
 static enum tutti_err run_requests_create_folder(struct run_start *beginning)
 {
     struct tt_text path = {0};
-    create_run_id(beginning->run.id);
+    TRY(create_run_id(beginning->run.id));
     tt_text_printf(&path, "%s/.tutti/runs/%s", beginning->site->folder.path, beginning->run.id);
     beginning->run.folder = path.text;
     if (path.failed)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -153,8 +152,6 @@ static enum tutti_err web_server_start(struct tt_web_server *web, const struct t
     struct tt_socket_address bound;
     web->site.plan = *plan;
     TRY(web_server_check_address(web, plan));
-    if (sodium_init() < 0)
-        return tt_fail(TUTTI_ERR_UNSUPPORTED, "there are no random numbers to make a token of");
     if (plan->folder)
         TRY(tt_served_folder_init(&web->site.folder, plan->folder));
     TRY(tt_reader_process_new(&web->site.reader, &web->site));

@@ -2,10 +2,10 @@
 #include "hla/fedpro/sessions.h"
 
 #include <math.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/random.h"
 #include "base/vector.h"
 
 const struct tt_sessions_rules tt_sessions_default_rules = {
@@ -197,17 +197,18 @@ static enum tutti_err sessions_start_session(struct tt_fedpro_connection *connec
         return TUTTI_OK;
     }
     struct tt_fedpro_session *session = calloc(1, sizeof *session);
-    if (!session || !tt_vector_reserve(&sessions->items, &sessions->room, sessions->count + 1, sizeof(void *))) {
+    uint64_t number = 0; /* it cannot be guessed: a connection that presents it may resume the session */
+    while (session && number == 0)
+        if (tt_random_bytes(&number, sizeof number))
+            break;
+    if (!session || number == 0 ||
+        !tt_vector_reserve(&sessions->items, &sessions->room, sessions->count + 1, sizeof(void *))) {
         free(session);
         reject_session(connection, TUTTI_FEDPRO_OUT_OF_RESOURCES);
         return TUTTI_OK;
     }
     sessions->items[sessions->count++] = session;
 
-    /* The number cannot be guessed: a connection that presents it may resume the session. */
-    uint64_t number = 0;
-    while (number == 0)
-        randombytes_buf(&number, sizeof number);
     tt_session_link_init(&session->link, number, 1, &sessions->rules.limits); /* the status is message 0 */
     session->sessions = sessions;
     session->connection = connection;

@@ -9,6 +9,7 @@
 #include "base/wall_clock.h"
 #include "fmu/process/exit_message.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "run/confined.h"
 #include "run/launch/launcher.h"
@@ -91,7 +92,7 @@ static enum tutti_err create_rank_keys(struct launch_nodes *crew)
     const uint8_t *given = crew->nodes->asked->run_id;
     if (given)
         memcpy(crew->run.id, given, sizeof crew->run.id);
-    return given ? TUTTI_OK : tt_curve_auth_random_bytes(crew->run.id, sizeof crew->run.id);
+    return given ? TUTTI_OK : tt_random_bytes(crew->run.id, sizeof crew->run.id);
 }
 
 /* All workers are ready: sends each the addresses of all. */

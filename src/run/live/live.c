@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "base/fs.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "model/system/setting.h"
 #include "results/output.h"
@@ -275,14 +275,10 @@ static char *live_token_path(const char *address)
 
 enum tutti_err tt_live_token_create(const char *address, char token[TUTTI_LIVE_TOKEN], char **path)
 {
-    unsigned char random[(TUTTI_LIVE_TOKEN - 1) / 2];
     *path = NULL;
     if (strchr(address, '/'))
         return tt_fail(TUTTI_ERR_ARGUMENT, "--live: '%s' is no address", tt_text_excerpt(address).text);
-    if (sodium_init() < 0)
-        return tt_fail(TUTTI_ERR_IO, "--live: there are no random numbers to be had");
-    randombytes_buf(random, sizeof random);
-    sodium_bin2hex(token, TUTTI_LIVE_TOKEN, random, sizeof random);
+    TRY(tt_random_token(token, TUTTI_LIVE_TOKEN));
     char *place = live_token_path(address);
     if (!place)
         return TUTTI_OK;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <zmq.h>
 
 #include "base/thread.h"
@@ -327,15 +326,4 @@ enum tutti_err tt_curve_auth_parse_key(const char *text, uint8_t key[TUTTI_KEY_S
     explicit_bzero(bytes, sizeof bytes); /* it may be a secret */
     return good ? TUTTI_OK
                 : tt_fail(TUTTI_ERR_FORMAT, "a key is %d hexadecimal digits; this is none", TUTTI_KEY_TEXT - 1);
-}
-
-enum tutti_err tt_curve_auth_random_bytes(void *bytes, size_t size)
-{
-    for (size_t have = 0; have < size;) {
-        ssize_t got = getrandom((char *)bytes + have, size - have, 0);
-        if (got < 0 && errno != EINTR)
-            return tt_fail(TUTTI_ERR_IO, "no random numbers: %s", strerror(errno));
-        have += got > 0 ? (size_t)got : 0;
-    }
-    return TUTTI_OK;
 }

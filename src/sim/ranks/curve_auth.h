@@ -34,9 +34,6 @@ void tt_curve_auth_format_key(const uint8_t key[TUTTI_KEY_SIZE], char text[TUTTI
 /* And back; exactly 64 digits, large letters will do. FORMAT otherwise; the message does not repeat the text. */
 TUTTI_CHECKED enum tutti_err tt_curve_auth_parse_key(const char *text, uint8_t key[TUTTI_KEY_SIZE]);
 
-/* Bytes that cannot be guessed: identities of runs. */
-TUTTI_CHECKED enum tutti_err tt_curve_auth_random_bytes(void *bytes, size_t size);
-
 struct tt_zap;
 
 /* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tt_curve_auth_start_answering is called it answers

@@ -32,7 +32,7 @@ struct tt_tcp_peer {
 
 /* The data that all members of a run share; equal on all of them. */
 struct tt_tcp_run {
-    uint8_t id[TUTTI_TCP_RUN_ID]; /* random (tt_curve_auth_random_bytes): those of another run are turned away */
+    uint8_t id[TUTTI_TCP_RUN_ID]; /* random (tt_random_bytes): those of another run are turned away */
     int ranks;
     const struct tt_tcp_peer *peers; /* [ranks] */
     bool has_keys;                   /* all have one, or none */

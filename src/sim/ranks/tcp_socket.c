@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "sim/ranks/tcp_address.h"
 
 enum {
@@ -114,7 +115,7 @@ enum tutti_err tt_tcp_socket_open(struct tt_tcp_socket *self, const char *addres
     self->socket = self->context ? zmq_socket(self->context, ZMQ_ROUTER) : NULL;
     if (!self->socket)
         return tcp_socket_fail("open a socket");
-    TRY(tt_curve_auth_random_bytes(self->salt, sizeof self->salt));
+    TRY(tt_random_bytes(self->salt, sizeof self->salt));
     TRY(set_socket_options(self->socket, lost_after));
     TRY(tcp_socket_monitor(self));
     if (own && address)
