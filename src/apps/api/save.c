@@ -16,6 +16,7 @@
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "model/ssp/package.h"
 #include "model/ssp/uri.h"
 #include "model/system/write.h"
@@ -393,14 +394,8 @@ enum tutti_err tt_save_files_check_input(const char *output, const char *path)
 
 static enum tutti_err save_files_add(struct tt_save_files *files, const struct tt_zip_part *part)
 {
-    if (files->count == files->room) {
-        size_t room = files->room ? 2 * files->room : 32;
-        struct tt_zip_part *parts = reallocarray(files->parts, room, sizeof *parts);
-        if (!parts)
-            return tt_fail_memory();
-        files->parts = parts;
-        files->room = room;
-    }
+    if (!tt_vector_reserve(&files->parts, &files->room, files->count + 1, sizeof *files->parts))
+        return tt_fail_memory();
     files->parts[files->count] = *part;
     return tt_map_add(&files->names, part->name, (int64_t)files->count++, NULL);
 }

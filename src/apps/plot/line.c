@@ -5,22 +5,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-static bool plot_line_grow(double **numbers, size_t count)
-{
-    double *grown = realloc(*numbers, count * sizeof *grown);
-    if (!grown)
-        return false;
-    *numbers = grown;
-    return true;
-}
+#include "base/vector.h"
 
 void tt_plot_line_add(struct tt_plot_line *line, double x, double y)
 {
-    size_t capacity = line->capacity ? 2 * line->capacity : 64;
-    if (line->count == line->capacity && !line->failed) {
-        line->failed = !plot_line_grow(&line->x, capacity) || !plot_line_grow(&line->y, capacity);
-        line->capacity = line->failed ? line->capacity : capacity;
-    }
+    size_t room = line->capacity; /* the same for both */
+    if (!line->failed)
+        line->failed = !tt_vector_reserve(&line->x, &room, line->count + 1, sizeof *line->x) ||
+                       !tt_vector_reserve(&line->y, &line->capacity, line->count + 1, sizeof *line->y);
     if (line->failed)
         return;
     line->x[line->count] = x;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/vector.h"
+
 void tt_plot_fini(struct tt_plot *plot)
 {
     tt_plot_steps_free(plot->steps);
@@ -23,14 +25,8 @@ void tt_plot_fini(struct tt_plot *plot)
 
 struct tt_plot_panel *tt_plot_add_panel(struct tt_plot *plot)
 {
-    if (plot->panel_count == plot->panel_capacity) {
-        size_t capacity = plot->panel_capacity ? 2 * plot->panel_capacity : 8;
-        struct tt_plot_panel *panels = realloc(plot->panels, capacity * sizeof *panels);
-        if (!panels)
-            return NULL;
-        plot->panels = panels;
-        plot->panel_capacity = capacity;
-    }
+    if (!tt_vector_reserve(&plot->panels, &plot->panel_capacity, plot->panel_count + 1, sizeof *plot->panels))
+        return NULL;
     struct tt_plot_panel *panel = &plot->panels[plot->panel_count++];
     *panel = (struct tt_plot_panel){0};
     return panel;
@@ -38,14 +34,8 @@ struct tt_plot_panel *tt_plot_add_panel(struct tt_plot *plot)
 
 enum tutti_err tt_plot_add_curve(struct tt_plot_panel *panel, struct tt_plot_curve curve)
 {
-    if (panel->count == panel->capacity) {
-        size_t capacity = panel->capacity ? 2 * panel->capacity : 8;
-        struct tt_plot_curve *curves = realloc(panel->curves, capacity * sizeof *curves);
-        if (!curves)
-            return tt_fail_memory();
-        panel->curves = curves;
-        panel->capacity = capacity;
-    }
+    if (!tt_vector_reserve(&panel->curves, &panel->capacity, panel->count + 1, sizeof *panel->curves))
+        return tt_fail_memory();
     panel->curves[panel->count++] = curve;
     return TUTTI_OK;
 }

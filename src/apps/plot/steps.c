@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "apps/plot/plot.h"
 #include "results/csv_parser.h"
 
@@ -63,14 +64,8 @@ static enum tutti_err add_attempt(struct tt_plot_steps *steps, const struct tt_c
         return tt_fail(TUTTI_ERR_FORMAT, "%s, line %zu: t and h have to be numbers", rows->name, rows->line);
     attempt.event = plot_steps_is_text(verdict, "event");
     attempt.taken = attempt.event || plot_steps_is_text(verdict, "accepted") || plot_steps_is_text(verdict, "forced");
-    if (steps->count == steps->capacity) {
-        size_t capacity = steps->capacity ? 2 * steps->capacity : 1024;
-        struct logged_attempt *attempts = realloc(steps->attempts, capacity * sizeof *attempts);
-        if (!attempts)
-            return tt_fail_memory();
-        steps->attempts = attempts;
-        steps->capacity = capacity;
-    }
+    if (!tt_vector_reserve(&steps->attempts, &steps->capacity, steps->count + 1, sizeof *steps->attempts))
+        return tt_fail_memory();
     /* The search for an event ends with an accepted attempt: the next attempt continues at its end. */
     if (steps->count > 0 && attempt.t > steps->attempts[steps->count - 1].t)
         steps->attempts[steps->count - 1].taken = true;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/vector.h"
+
 static const struct tt_description *clock_order_desc(const struct tt_system *system, uint32_t component)
 {
     return system->components[component].fmu->desc;
@@ -91,14 +93,9 @@ static void clock_order_list_nodes(struct clock_ordering *o)
 
 static void clock_order_add_edge(struct clock_ordering *o, uint32_t from, uint32_t to)
 {
-    if (o->edge_count == o->edge_room) {
-        size_t room = o->edge_room ? 2 * o->edge_room : 64;
-        struct tick_edge *more = realloc(o->edges, room * sizeof *more);
-        o->failed = o->failed || !more;
-        if (!more)
-            return;
-        o->edges = more;
-        o->edge_room = room;
+    if (!tt_vector_reserve(&o->edges, &o->edge_room, o->edge_count + 1, sizeof *o->edges)) {
+        o->failed = true;
+        return;
     }
     o->edges[o->edge_count++] = (struct tick_edge){from, to};
 }

@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/xml.h"
+#include "base/vector.h"
 
 /* NAMESPACES: declarations in scope; every element looks through them. TREE_BYTES: a system of some million parts. */
 enum { NAMESPACES = 64 };
@@ -89,14 +90,8 @@ static const struct qualified_name *tree_intern(struct tree_builder *builder, co
     int64_t index = tt_map_find(&builder->map, text);
     if (index != TUTTI_MAP_NONE)
         return &builder->names[index];
-    if (builder->name_count == builder->name_room) {
-        size_t room = builder->name_room ? 2 * builder->name_room : 64;
-        struct qualified_name *names = reallocarray(builder->names, room, sizeof *names);
-        if (!names)
-            return NULL;
-        builder->names = names;
-        builder->name_room = room;
-    }
+    if (!tt_vector_reserve(&builder->names, &builder->name_room, builder->name_count + 1, sizeof *builder->names))
+        return NULL;
     struct qualified_name *name = &builder->names[builder->name_count];
     const char *colon = strchr(text, ':');
     name->full = tt_arena_copy_text(&builder->tree->arena, text, strlen(text));

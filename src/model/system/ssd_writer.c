@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "base/vector.h"
 #include "model/system/conversion.h"
 #include "model/system/ssp_elements.h"
 
@@ -40,14 +41,8 @@ static enum tutti_err ssd_writer_add_extra(struct ssd_writer *writer, uint32_t c
 {
     if (component == TUTTI_NONE || ssd_writer_is_signal(&ssd_writer_desc(writer, component)->vars[variable]))
         return TUTTI_OK;
-    if (writer->extra_count == writer->extra_room) {
-        size_t room = writer->extra_room ? 2 * writer->extra_room : 64;
-        struct extra_connector *extras = reallocarray(writer->extras, room, sizeof *extras);
-        if (!extras)
-            return tt_fail_memory();
-        writer->extras = extras;
-        writer->extra_room = room;
-    }
+    if (!tt_vector_reserve(&writer->extras, &writer->extra_room, writer->extra_count + 1, sizeof *writer->extras))
+        return tt_fail_memory();
     writer->extras[writer->extra_count++] = (struct extra_connector){component, variable};
     return TUTTI_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/vector.h"
 
 /* Units and enumerations of many FMUs in one document. */
 
@@ -16,21 +17,6 @@ void tt_ssp_elements_scope_fini(struct tt_ssp_elements_scope *scope)
     free(scope->unit_defs);
     free(scope->enumeration_defs);
     free(scope->enumeration_names);
-}
-
-/* Makes room for one more in an array of pointers. */
-static bool ssp_elements_grow(void *array, size_t count, size_t *room)
-{
-    void **items = array;
-    if (count < *room)
-        return true;
-    size_t larger = *room ? 2 * *room : 16;
-    void *grown = reallocarray(*items, larger, sizeof(void *));
-    if (!grown)
-        return false;
-    *items = grown;
-    *room = larger;
-    return true;
 }
 
 /* ---- units ---- */
@@ -51,7 +37,7 @@ const char *tt_ssp_elements_scope_unit(struct tt_ssp_elements_scope *scope, cons
     if (known != TUTTI_MAP_NONE)
         return ssp_elements_same_unit(scope->unit_defs[known], def) ? def->name : NULL;
     size_t count = scope->units.count;
-    if (!ssp_elements_grow(&scope->unit_defs, count, &scope->unit_room) ||
+    if (!tt_vector_reserve(&scope->unit_defs, &scope->unit_room, count + 1, sizeof(void *)) ||
         tt_map_add(&scope->units, def->name, (int64_t)count, NULL) != TUTTI_OK) {
         scope->maker->failed = true;
         return NULL;
@@ -104,8 +90,8 @@ static const char *ssp_elements_add_enum(struct tt_ssp_elements_scope *scope, co
 {
     size_t count = scope->enumerations.count, room = scope->enumeration_room;
     const char *copy = tt_arena_copy_text(&scope->maker->tree->arena, name, strlen(name));
-    if (!copy || !ssp_elements_grow(&scope->enumeration_names, count, &room) ||
-        !ssp_elements_grow(&scope->enumeration_defs, count, &scope->enumeration_room) ||
+    if (!copy || !tt_vector_reserve(&scope->enumeration_names, &room, count + 1, sizeof(void *)) ||
+        !tt_vector_reserve(&scope->enumeration_defs, &scope->enumeration_room, count + 1, sizeof(void *)) ||
         tt_map_add(&scope->enumerations, copy, (int64_t)count, NULL) != TUTTI_OK) {
         scope->maker->failed = true;
         return NULL;

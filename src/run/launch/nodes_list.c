@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "base/vector.h"
 #include "run/list_file.h"
 
 /* The node of that address, new or known; NULL when memory is out. */
@@ -16,12 +17,10 @@ static struct tt_nodes_entry *nodes_list_find_or_add(struct tt_nodes_list *list,
         if (strcasecmp(list->entries[i].address.host, address->host) == 0 &&
             list->entries[i].address.port == address->port)
             return &list->entries[i];
-    struct tt_nodes_entry *entries = reallocarray(list->entries, list->count + 1, sizeof *entries);
-    if (!entries)
+    if (!tt_vector_reserve(&list->entries, &list->room, list->count + 1, sizeof *list->entries))
         return NULL;
-    list->entries = entries;
-    entries[list->count] = (struct tt_nodes_entry){.address = *address};
-    return &entries[list->count++];
+    list->entries[list->count] = (struct tt_nodes_entry){.address = *address};
+    return &list->entries[list->count++];
 }
 
 /* The words after an address. */

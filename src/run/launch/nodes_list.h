@@ -21,7 +21,7 @@ struct tt_nodes_entry {
 
 struct tt_nodes_list {
     struct tt_nodes_entry *entries; /* each node once */
-    size_t count;
+    size_t count, room;
     int ranks;
 };
 

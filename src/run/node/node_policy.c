@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "base/vector.h"
 #include "run/list_file.h"
 
 /* The rules as a policy; tt_policy_fini follows in any case. */
@@ -144,10 +145,8 @@ enum tutti_err tt_node_policy_apply_rules(const struct tt_node_rules *rules, con
 
 enum tutti_err tt_node_policy_permit(struct tt_permitted_fmus *permitted, const uint8_t hash[TUTTI_CONTENT_SIZE])
 {
-    void *hashes = reallocarray(permitted->hashes, permitted->count + 1, sizeof *permitted->hashes);
-    if (!hashes)
+    if (!tt_vector_reserve(&permitted->hashes, &permitted->room, permitted->count + 1, sizeof *permitted->hashes))
         return tt_fail_memory();
-    permitted->hashes = hashes;
     memcpy(permitted->hashes[permitted->count++], hash, TUTTI_CONTENT_SIZE);
     return TUTTI_OK;
 }
@@ -307,11 +306,9 @@ static enum tutti_err quota_parse_line(void *context, char *line, const char *pl
     for (size_t i = 0; i < quotas->count; i++)
         if (strcmp(quotas->entries[i].name, name) == 0)
             return tt_fail(TUTTI_ERR_ARGUMENT, "%s: there is another line for %s", place, name);
-    struct tt_quota_entry *entries = reallocarray(quotas->entries, quotas->count + 1, sizeof *entries);
-    if (!entries)
+    if (!tt_vector_reserve(&quotas->entries, &quotas->room, quotas->count + 1, sizeof *quotas->entries))
         return tt_fail_memory();
-    quotas->entries = entries;
-    entries[quotas->count++] = entry;
+    quotas->entries[quotas->count++] = entry;
     return TUTTI_OK;
 }
 

@@ -44,7 +44,7 @@ TUTTI_CHECKED enum tutti_err tt_node_policy_apply_rules(const struct tt_node_rul
 struct tt_permitted_fmus {
     bool all; /* no list: all are permitted */
     uint8_t (*hashes)[TUTTI_CONTENT_SIZE];
-    size_t count;
+    size_t count, room;
 };
 
 /* Adds what the file lists: "HASH", or "HASH  NAME". ARGUMENT. tt_node_policy_free_permitted follows in any case. */
@@ -83,7 +83,7 @@ struct tt_node_user {
 
 struct tt_quotas {
     struct tt_quota_entry *entries;
-    size_t count;
+    size_t count, room;
 };
 
 /* Reads the file. Each line has to be about one of the users, or all others. ARGUMENT. tt_node_policy_free_quotas follows in any case. */
