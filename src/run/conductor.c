@@ -234,24 +234,18 @@ static enum tutti_err conductor_handle_load(struct tt_conductor *conductor, int 
     return whole ? TUTTI_OK : conductor_fail_malformed("the load", r);
 }
 
-/* The first line is the header, which a resumed file has. */
-static enum tutti_err open_step_log(struct tt_conductor *conductor, bool *anew)
-{
-    const struct tt_bytes *from = &conductor->step_log_mark;
-    const char *bytes = (const char *)from->data;
-    struct tt_byte_reader mark = {.at = bytes, .end = bytes + from->size};
-    if (from->size == 0)
-        return tt_record_file_create(&conductor->step_log, conductor->step_log_path);
-    return tt_record_file_resume_lines(&conductor->step_log, conductor->step_log_path, &mark, anew);
-}
-
 static enum tutti_err conductor_handle_step(struct tt_conductor *conductor, int r, struct tt_byte_reader *in)
 {
     const char *line = tt_bytes_get_text(in);
     if (!is_report_read(in) || !line || !conductor->step_log_path)
         return conductor_fail_malformed("the step log", r);
     bool anew = true;
-    enum tutti_err err = conductor->step_log.fd < 0 ? open_step_log(conductor, &anew) : TUTTI_OK;
+    struct tt_byte_reader mark = tt_bytes_get_begin(conductor->step_log_mark);
+    enum tutti_err err = TUTTI_OK;
+    if (conductor->step_log.fd < 0) /* the first line is the header, which a file that is resumed has */
+        err = conductor->step_log_mark.size == 0
+                  ? tt_record_file_create(&conductor->step_log, conductor->step_log_path)
+                  : tt_record_file_resume_lines(&conductor->step_log, conductor->step_log_path, &mark, &anew);
     if (!err && anew)
         err = tt_record_file_append(&conductor->step_log, line);
     return tt_fail_context(err, "--step-log");

@@ -159,22 +159,19 @@ static enum tutti_err share_run_end(struct tt_execution *execution, enum tutti_e
     return err == TUTTI_ERR_STOPPED && early ? TUTTI_OK : err; /* it ended where it should */
 }
 
-/* Whatever has happened, no partition computes after this. */
-static enum tutti_err stop_scheduled_clocks(struct tt_rank *rank, enum tutti_err err)
-{
-    struct tt_failure failure;
-    tt_fail_save(&failure, err);
-    enum tutti_err stopping = tt_tick_pace_stop(rank);
-    return failure.err ? tt_fail_restore(&failure) : stopping;
-}
-
 enum tutti_err tt_execution_run(struct tt_execution *execution)
 {
     struct tt_rank *rank = &execution->rank;
     enum tutti_err err = tt_execution_start(execution, false);
     if (!err)
         err = share_run_end(execution, tt_fail_about(tt_run_until_end(&execution->loop), NULL, NULL, rank->t));
-    err = stop_scheduled_clocks(rank, err);
+
+    /* Whatever has happened, no partition computes after this. */
+    struct tt_failure failure;
+    tt_fail_save(&failure, err);
+    err = tt_tick_pace_stop(rank);
+    if (failure.err)
+        err = tt_fail_restore(&failure);
     tt_twin_stop(execution->twin);
     for (int i = 0; !err && i < TUTTI_COMPANIONS && execution->companions[i]; i++)
         if (rank->job->companions[i]->finish)

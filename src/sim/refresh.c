@@ -145,7 +145,7 @@ static enum tutti_err refresh_read_at_end(struct tt_refresh *renewal, const stru
 {
     struct tt_unit *unit = member->unit;
     const struct tt_unit_saved *start = renewal->start->saved[member->component];
-    double t = renewal->start->members[member->component].t;
+    double t = tt_snapshot_member(renewal->start, member->component)->t;
     size_t count = 0; /* the doubles of all blocks */
     for (size_t b = 0; b < signals->block_count; b++)
         count += signals->blocks[b].type == TUTTI_TYPE_FLOAT64 ? signals->blocks[b].value_count : 0;
@@ -188,8 +188,9 @@ static enum tutti_err read_by_trial_steps(struct tt_refresh *renewal, const stru
     uint32_t m = member->component;
     double t = member->now.t, h = SHORT_STEP * fmax(fabs(t), rank->span), end = t + h;
     bool room = end <= rank->times.stop && !(member->now.next_event <= end), done = false;
-    bool began = start->made && start->saved[m] && start->members[m].t + h < t && !start->members[m].event &&
-                 !(start->members[m].next_event <= start->members[m].t + h) && !unit->forked;
+    const struct tt_member_state *before = start->made && start->saved[m] ? tt_snapshot_member(start, m) : NULL;
+    bool began = before && before->t + h < t && !before->event && !(before->next_event <= before->t + h) &&
+                 !unit->forked;
     TRY(tt_unit_get(unit, signals));
     if (!room && !began)
         return TUTTI_OK;

@@ -7,32 +7,63 @@
 #include "sim/ticks.h"
 #include "sim/signals/wires.h"
 
+/* ---- the list ---- */
+
+_Static_assert(TUTTI_MOST_ORDER == 3, "state.def lists the slopes of each order");
+
+#define ROLLBACK TUTTI_STATE_ROLLBACK
+#define POINT TUTTI_STATE_POINT
+#define CHECKPOINT TUTTI_STATE_CHECKPOINT
+
+size_t tt_snapshot_list(const struct tt_rank *rank, const struct tt_member *member, enum tt_state_owner owner,
+                        struct tt_state_piece pieces[TUTTI_MOST_PIECES])
+{
+    struct tt_state_piece *end = pieces;
+#define STATE(owner_, data, count, carried)                                                                            \
+    if (owner == TUTTI_STATE_OF_##owner_)                                                                              \
+        *end++ = (struct tt_state_piece){(void *)(data), (count) * sizeof *(data), carried, NULL};
+#include "sim/state.def"
+    return (size_t)(end - pieces);
+}
+
+/* ---- a point in this process ---- */
+
 static enum tutti_err snapshot_allocate(struct tt_snapshot *snapshot, const struct tt_rank *rank)
 {
     struct tt_arena *arena = &snapshot->arena;
     uint32_t count = rank->member_count;
     snapshot->saved = tt_arena_array(arena, count, sizeof(struct tt_unit_saved *));
-    snapshot->members = tt_arena_array(arena, count, sizeof *snapshot->members);
-    bool driven = tt_job_drives_inputs(rank->job);
-    snapshot->inputs = driven ? tt_arena_array(arena, count, sizeof *snapshot->inputs) : NULL;
-    snapshot->signals = tt_arena_alloc(arena, rank->wires.unit_size);
-    snapshot->staged = tt_arena_alloc(arena, rank->wires.staged_size);
-    snapshot->gathered = tt_arena_array(arena, rank->wires.gather_count, sizeof *snapshot->gathered);
-    snapshot->held_changed = tt_arena_array(arena, count, sizeof *snapshot->held_changed);
-    if (rank->ticks)
-        snapshot->ticks = tt_arena_array(arena, rank->ticks->state_count, sizeof *snapshot->ticks);
-    bool all = (!rank->ticks || snapshot->ticks) && snapshot->saved && snapshot->members &&
-               (!driven || snapshot->inputs) && snapshot->signals && snapshot->staged && snapshot->gathered &&
-               snapshot->held_changed;
-    for (unsigned o = 0; o < rank->wires.order; o++) {
-        snapshot->gathered_slopes[o] = tt_arena_array(arena, rank->wires.gather_count, sizeof(double));
-        all = all && snapshot->gathered_slopes[o];
-    }
-    if (!all)
+    snapshot->own_first = tt_arena_array(arena, (size_t)count + 1, sizeof *snapshot->own_first);
+    struct tt_state_piece *at = snapshot->pieces =
+        tt_arena_array(arena, (2 * (size_t)count + 1) * TUTTI_MOST_PIECES, sizeof *snapshot->pieces);
+    if (!snapshot->saved || !snapshot->own_first || !at)
         return tt_fail_memory();
+    at += tt_snapshot_list(rank, NULL, TUTTI_STATE_OF_RANK, at);
+    for (uint32_t m = 0; m < count; m++)
+        at += tt_snapshot_list(rank, &rank->members[m], TUTTI_STATE_OF_UNIT, at);
+    for (uint32_t m = 0; m < count; m++) {
+        snapshot->own_first[m] = (size_t)(at - snapshot->pieces);
+        at += tt_rank_owns(rank, m) ? tt_snapshot_list(rank, &rank->members[m], TUTTI_STATE_OF_OWN, at) : 0;
+    }
+    snapshot->piece_count = snapshot->own_first[count] = (size_t)(at - snapshot->pieces);
+    for (struct tt_state_piece *piece = snapshot->pieces; piece < at; piece++) {
+        piece->saved = tt_arena_alloc(arena, piece->size);
+        if (!piece->saved)
+            return tt_fail_memory();
+        if (piece->data == rank->wires.signals)
+            snapshot->signals = piece->saved;
+    }
     TRY(tt_wires_texts_init(&snapshot->texts, &rank->wires, arena));
+    snapshot->member_count = count;
     snapshot->made = true;
     return TUTTI_OK;
+}
+
+/* Where a member was, as saved: the only piece of a unit. */
+const struct tt_member_state *tt_snapshot_member(const struct tt_snapshot *snapshot, uint32_t component)
+{
+    size_t before = snapshot->own_first[0] - (size_t)snapshot->member_count + component;
+    return (const struct tt_member_state *)(const void *)snapshot->pieces[before].saved;
 }
 
 enum tutti_err tt_snapshot_take(struct tt_snapshot *snapshot, struct tt_rank *rank)
@@ -40,64 +71,44 @@ enum tutti_err tt_snapshot_take(struct tt_snapshot *snapshot, struct tt_rank *ra
     if (!snapshot->made)
         TRY(snapshot_allocate(snapshot, rank));
     for (uint32_t i = 0; i < rank->own_count; i++) {
-        struct tt_member *member = rank->own[i];
-        uint32_t m = member->component;
+        struct tt_unit *unit = rank->own[i]->unit;
         double before = tt_wall_clock_now();
-        TRY(member->unit->kind->save(member->unit, &snapshot->saved[m]));
-        member->unit->times.save_seconds += tt_wall_clock_now() - before;
-        member->unit->counts.points++;
-        if (snapshot->inputs && member->inputs)
-            snapshot->inputs[m] = member->inputs->now;
-        snapshot->held_changed[m] = member->wires->held_changed;
+        TRY(unit->kind->save(unit, &snapshot->saved[rank->own[i]->component]));
+        unit->times.save_seconds += tt_wall_clock_now() - before;
+        unit->counts.points++;
     }
-    for (uint32_t m = 0; m < rank->member_count; m++)
-        snapshot->members[m] = rank->members[m].now;
-    if (rank->ticks)
-        memcpy(snapshot->ticks, rank->ticks->states, rank->ticks->state_count * sizeof *snapshot->ticks);
-    memcpy(snapshot->signals, rank->wires.signals, rank->wires.unit_size);
-    memcpy(snapshot->staged, rank->wires.staged, rank->wires.staged_size);
-    memcpy(snapshot->gathered, rank->wires.gathered, rank->wires.gather_count * sizeof(double));
-    for (unsigned o = 0; o < rank->wires.order; o++)
-        memcpy(snapshot->gathered_slopes[o], rank->wires.gathered_slopes[o], rank->wires.gather_count * sizeof(double));
-    TRY(tt_wires_texts_save(snapshot->texts, &rank->wires));
+    for (size_t i = 0; i < snapshot->piece_count; i++)
+        if (snapshot->pieces[i].size > 0)
+            memcpy(snapshot->pieces[i].saved, snapshot->pieces[i].data, snapshot->pieces[i].size);
     snapshot->t = rank->t;
-    snapshot->events_located = rank->stats->events_located;
-    snapshot->own_events = rank->own_events;
-    return TUTTI_OK;
+    return tt_wires_texts_save(snapshot->texts, &rank->wires);
 }
 
-static enum tutti_err restore_unit(const struct tt_snapshot *snapshot, struct tt_member *member)
+static void snapshot_restore_pieces(const struct tt_snapshot *snapshot, size_t first, size_t end,
+                                    enum tt_state_carried what)
 {
-    uint32_t m = member->component;
+    for (const struct tt_state_piece *piece = snapshot->pieces + first; piece < snapshot->pieces + end; piece++)
+        if (piece->size > 0 && piece->carried & what)
+            memcpy(piece->data, piece->saved, piece->size);
+}
+
+static enum tutti_err restore_unit(const struct tt_snapshot *snapshot, struct tt_unit *unit, uint32_t component)
+{
     double before = tt_wall_clock_now();
-    TRY(member->unit->kind->restore(member->unit, snapshot->saved[m]));
-    member->unit->times.restore_seconds += tt_wall_clock_now() - before;
-    if (member->inputs)
-        member->inputs->now = snapshot->inputs[m];
-    member->wires->held_changed = snapshot->held_changed[m];
+    TRY(unit->kind->restore(unit, snapshot->saved[component]));
+    unit->times.restore_seconds += tt_wall_clock_now() - before;
     return TUTTI_OK;
 }
 
-enum tutti_err tt_snapshot_restore(const struct tt_snapshot *snapshot, struct tt_rank *rank)
+enum tutti_err tt_snapshot_restore(const struct tt_snapshot *snapshot, struct tt_rank *rank, enum tt_state_carried what)
 {
-    if (rank->ticks)
-        memcpy(rank->ticks->states, snapshot->ticks, rank->ticks->state_count * sizeof *snapshot->ticks);
-    memcpy(rank->wires.signals, snapshot->signals, rank->wires.unit_size);
-    memcpy(rank->wires.staged, snapshot->staged, rank->wires.staged_size);
-    memcpy(rank->wires.gathered, snapshot->gathered, rank->wires.gather_count * sizeof(double));
-    for (unsigned o = 0; o < rank->wires.order; o++)
-        memcpy(rank->wires.gathered_slopes[o], snapshot->gathered_slopes[o], rank->wires.gather_count * sizeof(double));
-    for (uint32_t m = 0; m < rank->member_count; m++)
-        rank->members[m].now = snapshot->members[m];
+    snapshot_restore_pieces(snapshot, 0, snapshot->piece_count, what);
     for (uint32_t i = 0; i < rank->own_count; i++)
-        TRY(restore_unit(snapshot, rank->own[i]));
+        TRY(restore_unit(snapshot, rank->own[i]->unit, rank->own[i]->component));
     TRY(tt_wires_reread_texts(&rank->wires, rank->units));
     if (rank->channels.texts) /* those of other ranks are pointers, too */
         TRY(tt_channels_exchange(&rank->channels));
     TRY(tt_wires_texts_restore(snapshot->texts, &rank->wires));
-    rank->t = snapshot->t;
-    rank->stats->events_located = snapshot->events_located;
-    rank->own_events = snapshot->own_events;
     rank->ended = NULL;
     return TUTTI_OK;
 }
@@ -130,15 +141,13 @@ enum tutti_err tt_snapshot_restore_member(const struct tt_snapshot *snapshot, st
                                           struct tt_member *member)
 {
     struct tt_unit_wires *wires = member->wires;
-    size_t first = wires->gather_first, size = wires->gather_count * sizeof(double);
-    memcpy(rank->wires.gathered + first, snapshot->gathered + first, size);
-    for (unsigned o = 0; o < rank->wires.order; o++)
-        memcpy(rank->wires.gathered_slopes[o] + first, snapshot->gathered_slopes[o] + first, size);
-    member->now = snapshot->members[member->component];
-    TRY(restore_unit(snapshot, member));
+    uint32_t m = member->component;
+    snapshot_restore_pieces(snapshot, snapshot->own_first[m], snapshot->own_first[m + 1], TUTTI_STATE_ROLLBACK);
+    member->now = *tt_snapshot_member(snapshot, m);
+    TRY(restore_unit(snapshot, member->unit, m));
     /* Gathered values may be newer than those of the unit. */
     wires->held_changed = wires->held_changed || (wires->held_blocks > 0 && !member->unit->has_events);
-    snapshot_restore_signals(snapshot, rank, member->component);
+    snapshot_restore_signals(snapshot, rank, m);
     return snapshot_read_texts(member);
 }
 
@@ -161,4 +170,27 @@ void tt_snapshot_fini(struct tt_snapshot *snapshot, struct tt_rank *rank)
     tt_wires_texts_fini(snapshot->texts);
     tt_arena_fini(&snapshot->arena);
     *snapshot = (struct tt_snapshot){0};
+}
+
+/* ---- for another process ---- */
+
+void tt_snapshot_pack(const struct tt_rank *rank, const struct tt_member *member, enum tt_state_owner owner,
+                      struct tt_byte_writer *parcel)
+{
+    struct tt_state_piece pieces[TUTTI_MOST_PIECES];
+    size_t count = tt_snapshot_list(rank, member, owner, pieces);
+    for (size_t i = 0; i < count; i++)
+        if (pieces[i].carried & CHECKPOINT)
+            tt_bytes_put_block(parcel, pieces[i].data, pieces[i].size);
+}
+
+enum tutti_err tt_snapshot_unpack(struct tt_rank *rank, struct tt_member *member, enum tt_state_owner owner,
+                                  struct tt_byte_reader *in)
+{
+    struct tt_state_piece pieces[TUTTI_MOST_PIECES];
+    size_t count = tt_snapshot_list(rank, member, owner, pieces);
+    for (size_t i = 0; i < count && !in->bad; i++)
+        if (pieces[i].carried & CHECKPOINT)
+            (void)tt_bytes_get_copy(in, pieces[i].data, pieces[i].size);
+    return in->bad ? tt_fail(TUTTI_ERR_FORMAT, "the checkpoint is not one of this run") : TUTTI_OK;
 }

@@ -416,10 +416,7 @@ enum tutti_err tt_simulation_restore_point(const struct tt_simulation_points *po
     struct tutti_recording *recording = tt_recording_find(&execution->rank.job->options);
     struct tt_rank *rank = &execution->rank;
     struct tt_sim *master = &execution->master;
-    unsigned long located = rank->stats->events_located, own_events = rank->own_events;
-    TRY(tt_snapshot_restore(&point->snapshot, rank));
-    rank->stats->events_located = located; /* what was done stays counted */
-    rank->own_events = own_events;
+    TRY(tt_snapshot_restore(&point->snapshot, rank, TUTTI_STATE_POINT));
     rank->target = rank->t;
     struct tt_byte_reader pending_sets = tt_bytes_get_begin(tt_bytes_written(&point->pending_sets));
     TRY(tt_pending_set_unpack_all(rank, &pending_sets));

@@ -152,7 +152,7 @@ enum tutti_err tt_packed_state_pack_common(struct tt_execution *execution, struc
     tt_execution_gather_counts(&execution->master);
     tt_stats_pack_kept(rank->stats, TUTTI_STAT_SHARED, parcel);
     tt_pending_set_pack_all(rank->pending_sets, parcel);
-    tt_bytes_put_double(parcel, rank->t);
+    tt_snapshot_pack(rank, NULL, TUTTI_STATE_OF_RANK, parcel);
     tt_bytes_put_u8(parcel, execution->master.outputs.fresh);
     tt_bytes_put_u8(parcel, execution->master.detector.known);
     tt_rollback_list_pack(&execution->master.remembered, TUTTI_OF_ALL, parcel);
@@ -172,7 +172,7 @@ static void pack_blocks(const struct tt_block *blocks, unsigned count, struct tt
 static void pack_shared_state(const struct tt_execution *execution, const struct tt_member *member,
                               struct tt_byte_writer *parcel)
 {
-    tt_bytes_put_block(parcel, &member->now, sizeof member->now);
+    tt_snapshot_pack(&execution->rank, member, TUTTI_STATE_OF_UNIT, parcel);
     pack_blocks(member->wires->outputs, member->wires->output_blocks, parcel);
     tt_rollback_list_pack(&execution->master.remembered, member->component, parcel);
     tt_ticks_pack(&execution->rank, member, parcel);
@@ -183,13 +183,10 @@ static void pack_member_signals(const struct tt_execution *execution, const stru
                                 struct tt_byte_writer *parcel)
 {
     const struct tt_sim *master = &execution->master;
-    const struct tt_wires *wires = &execution->rank.wires;
     const struct tt_unit_wires *own = member->wires;
     pack_blocks(own->moving, own->moving_blocks, parcel);
     pack_blocks(own->held, own->held_blocks, parcel);
-    for (unsigned o = 0; o < wires->order; o++)
-        tt_bytes_put_block(parcel, wires->gathered_slopes[o] + own->gather_first, own->gather_count * sizeof(double));
-    tt_bytes_put_u8(parcel, own->held_changed);
+    tt_snapshot_pack(&execution->rank, member, TUTTI_STATE_OF_OWN, parcel);
     if (member->inputs)
         tt_inputs_pack(member->inputs, parcel);
     if (master->outputs.signals)
@@ -255,7 +252,7 @@ static enum tutti_err unpack_common(struct tt_execution *execution, struct tt_by
     struct tt_rank *rank = &execution->rank;
     TRY(tt_stats_unpack_kept(rank->stats, TUTTI_STAT_SHARED, &in));
     TRY(tt_pending_set_unpack_all(rank, &in));
-    rank->t = tt_bytes_get_double(&in);
+    TRY(tt_snapshot_unpack(rank, NULL, TUTTI_STATE_OF_RANK, &in));
     execution->master.outputs.fresh = tt_bytes_get_u8(&in) != 0;
     execution->master.detector.known = tt_bytes_get_u8(&in) != 0;
     TRY(tt_rollback_list_unpack(&execution->master.remembered, TUTTI_OF_ALL, &in));
@@ -277,14 +274,11 @@ static enum tutti_err unpack_blocks(struct tt_block *blocks, unsigned count, str
 static enum tutti_err unpack_member_signals(struct tt_execution *execution, struct tt_member *member,
                                             struct tt_byte_reader *in)
 {
-    const struct tt_wires *wires = &execution->rank.wires;
     struct tt_sim *master = &execution->master;
     struct tt_unit_wires *own = member->wires;
     TRY(unpack_blocks(own->moving, own->moving_blocks, in));
     TRY(unpack_blocks(own->held, own->held_blocks, in));
-    for (unsigned o = 0; o < wires->order; o++)
-        (void)tt_bytes_get_copy(in, wires->gathered_slopes[o] + own->gather_first, own->gather_count * sizeof(double));
-    own->held_changed = tt_bytes_get_u8(in) != 0;
+    TRY(tt_snapshot_unpack(&execution->rank, member, TUTTI_STATE_OF_OWN, in));
     if (member->inputs)
         TRY(tt_inputs_unpack(member->inputs, in));
     if (master->outputs.signals)
@@ -317,8 +311,7 @@ static enum tutti_err packed_state_unpack_unit(struct tt_rank *rank, struct tt_u
 static enum tutti_err unpack_member(struct tt_execution *execution, struct tt_member *member, struct tt_bytes piece)
 {
     struct tt_byte_reader in = tt_bytes_get_begin(piece);
-    if (!tt_bytes_get_copy(&in, &member->now, sizeof member->now))
-        return fail_other_run(member->unit->name);
+    TRY(tt_snapshot_unpack(&execution->rank, member, TUTTI_STATE_OF_UNIT, &in));
     TRY(unpack_blocks(member->wires->outputs, member->wires->output_blocks, &in));
     TRY(tt_rollback_list_unpack(&execution->master.remembered, member->component, &in));
     TRY(tt_ticks_unpack(&execution->rank, member, &in));

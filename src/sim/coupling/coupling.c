@@ -88,5 +88,5 @@ enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected)
     }
     master->exchange_deferred = false;
     tt_outputs_invalidate(&master->outputs);
-    return tt_snapshot_restore(&master->start, master->rank);
+    return tt_snapshot_restore(&master->start, master->rank, TUTTI_STATE_ROLLBACK);
 }

@@ -682,7 +682,7 @@ static enum tutti_err kinematic_trial_step(struct tt_sim *master, struct kinemat
     if (kinematic->known.stale || !(fabs(kinematic->known.h - h) <= SAME_STEP * h))
         TRY(kinematic_measure_mobilities(master, kinematic, start, target));
     TRY(kinematic_correct_forces(master, kinematic, h));
-    return tt_snapshot_restore(start, rank);
+    return tt_snapshot_restore(start, rank, TUTTI_STATE_ROLLBACK);
 }
 
 static enum tutti_err kinematic_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)

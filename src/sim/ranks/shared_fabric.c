@@ -170,12 +170,6 @@ static void sleep_on(_Atomic uint32_t *word, uint32_t old, double seconds)
     syscall(SYS_futex, word, FUTEX_WAIT, old, &time, NULL, 0);
 }
 
-static void shared_fabric_heartbeat(struct shared_member *self)
-{
-    _Atomic uint64_t *count = &self->fabric.where->beat;
-    atomic_store_explicit(count, atomic_load_explicit(count, memory_order_relaxed) + 1, memory_order_relaxed);
-}
-
 static inline bool shared_fabric_has_changed(_Atomic uint32_t *word, uint32_t old)
 {
     return atomic_load_explicit(word, memory_order_acquire) != old;
@@ -254,7 +248,8 @@ static enum tutti_err shared_fabric_wait_for(struct shared_member *self, _Atomic
             break;
         }
         sleep_on(word, old, NAP);
-        shared_fabric_heartbeat(self);
+        _Atomic uint64_t *beat = &self->fabric.where->beat;
+        atomic_store_explicit(beat, atomic_load_explicit(beat, memory_order_relaxed) + 1, memory_order_relaxed);
     }
     atomic_fetch_sub(waiting, 1);
 
@@ -285,13 +280,6 @@ void tt_shared_fabric_wait(struct tt_shared_fabric *area, uint32_t seen, double 
     atomic_store(&area->head->dozing, 0);
 }
 
-static void shared_fabric_copy_to_ring(struct report_ring *ring, uint64_t at, const char *bytes, size_t count)
-{
-    size_t place = (size_t)(at % RING), first = RING - place < count ? RING - place : count;
-    memcpy(ring->bytes + place, bytes, first);
-    memcpy(ring->bytes, bytes + first, count - first);
-}
-
 static enum tutti_err shared_fabric_report(struct tt_fabric *fabric, const void *bytes, size_t size)
 {
     struct shared_member *self = (struct shared_member *)fabric;
@@ -303,7 +291,9 @@ static enum tutti_err shared_fabric_report(struct tt_fabric *fabric, const void 
         if (used > RING)
             return fail_area_overwritten(self);
         size_t part = RING - used < size ? RING - used : size;
-        shared_fabric_copy_to_ring(ring, written, at, part);
+        size_t place = (size_t)(written % RING), first = RING - place < part ? RING - place : part;
+        memcpy(ring->bytes + place, at, first);
+        memcpy(ring->bytes, at + first, part - first);
         written += part, at += part, size -= part;
         atomic_store_explicit(&ring->written, written, memory_order_release);
         /* A missed bell costs the conductor at most the rest of its nap. */
@@ -384,17 +374,6 @@ static enum tutti_err create_mailbox(struct shared_member *self, struct shared_e
     return TUTTI_OK;
 }
 
-/* Waits until the peer has made the mailbox of an incoming link. */
-static enum tutti_err await_mailbox(struct shared_member *self, struct shared_end *end)
-{
-    struct shared_cell *cell = self->next_in[end->peer];
-    if (!atomic_load(&cell->made))
-        TRY(shared_fabric_wait_for(self, &cell->made, 0, &cell->waiting, false));
-    end->box = cell->box;
-    self->next_in[end->peer] = &end->box->next;
-    return TUTTI_OK;
-}
-
 static enum tutti_err shared_fabric_open_channel(struct tt_fabric *fabric, const struct tt_channel *channel)
 {
     struct shared_member *self = (struct shared_member *)fabric;
@@ -416,8 +395,14 @@ static enum tutti_err shared_fabric_open_channel(struct tt_fabric *fabric, const
     }
     for (uint32_t i = 0; i < opened->out_count; i++)
         TRY(create_mailbox(self, &opened->outs[i]));
-    for (uint32_t i = 0; i < opened->in_count; i++)
-        TRY(await_mailbox(self, &opened->ins[i]));
+    for (uint32_t i = 0; i < opened->in_count; i++) {
+        struct shared_end *end = &opened->ins[i];
+        struct shared_cell *cell = self->next_in[end->peer];
+        if (!atomic_load(&cell->made)) /* the peer has to make the mailbox first */
+            TRY(shared_fabric_wait_for(self, &cell->made, 0, &cell->waiting, false));
+        end->box = cell->box;
+        self->next_in[end->peer] = &end->box->next;
+    }
     return TUTTI_OK;
 }
 

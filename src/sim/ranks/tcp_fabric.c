@@ -137,14 +137,6 @@ static int find_link_by_route(const struct tt_tcp_fabric *tcp, const struct tt_t
     }
 }
 
-static void accept_caller(struct tt_tcp_fabric *tcp, struct tcp_link *link)
-{
-    size_t at = tcp_fabric_hash_route(&link->route);
-    while (tcp->callers[at & (tcp->caller_room - 1)] != UINT32_MAX)
-        at++;
-    tcp->callers[at & (tcp->caller_room - 1)] = (uint32_t)(link - tcp->links);
-}
-
 /* What comes in ------------------------------------------------------------------------------------------------------------- */
 
 static enum tutti_err tcp_fabric_send_hello(struct tt_tcp_fabric *tcp, const struct tt_tcp_route *route,
@@ -198,7 +190,10 @@ static enum tutti_err tcp_fabric_handle_hello(struct tt_tcp_fabric *tcp, const s
     }
     link->route = *route;
     link->state = TUTTI_TCP_UP;
-    accept_caller(tcp, link);
+    size_t at = tcp_fabric_hash_route(&link->route);
+    while (tcp->callers[at & (tcp->caller_room - 1)] != UINT32_MAX)
+        at++;
+    tcp->callers[at & (tcp->caller_room - 1)] = (uint32_t)(link - tcp->links);
     return tcp_fabric_send_hello(tcp, route, TUTTI_FRAME_FINE);
 }
 
@@ -604,16 +599,6 @@ static enum tutti_err tcp_fabric_plan_reduction(struct tt_tcp_fabric *tcp)
     return good ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err tcp_fabric_send_values(struct tt_tcp_fabric *tcp, struct tcp_link *link, const double *values,
-                                             size_t size)
-{
-    zmq_msg_t message;
-    if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + size) != 0)
-        return tt_fail_memory();
-    memcpy((char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD, values, size);
-    return send_data_frame(tcp, link, TUTTI_FRAME_REDUCE, 0, &message);
-}
-
 static enum tutti_err tcp_fabric_receive_values(struct tt_tcp_fabric *tcp, struct tcp_link *link, bool adopt,
                                                 enum tt_fabric_reduction reduction, double *values, size_t count)
 {
@@ -649,9 +634,13 @@ static enum tutti_err tcp_fabric_reduce(struct tt_fabric *fabric, enum tt_fabric
     for (size_t i = 0; i < tcp->turn_count; i++) {
         const struct reduce_turn *turn = &tcp->turns[i];
         struct tcp_link *link = &tcp->links[turn->rank];
-        if (turn->deed == TELL)
-            TRY(tcp_fabric_send_values(tcp, link, values, count * sizeof *values));
-        else
+        if (turn->deed == TELL) {
+            zmq_msg_t message;
+            if (zmq_msg_init_size(&message, TUTTI_FRAME_HEAD + count * sizeof *values) != 0)
+                return tt_fail_memory();
+            memcpy((char *)zmq_msg_data(&message) + TUTTI_FRAME_HEAD, values, count * sizeof *values);
+            TRY(send_data_frame(tcp, link, TUTTI_FRAME_REDUCE, 0, &message));
+        } else
             TRY(tcp_fabric_receive_values(tcp, link, turn->deed == ADOPT, reduction, values, count));
     }
     return TUTTI_OK;

@@ -105,27 +105,21 @@ static enum tutti_err open_team_reductions(struct tt_team *team, enum team_link_
     return open_team_links(team, links, count);
 }
 
-static enum tutti_err team_reduce_part(struct tt_team *team, enum tt_fabric_reduction reduction, double *values,
-                                       size_t count)
-{
-    enum team_link_kind which = count <= ROOM[FEW] ? FEW : MANY;
-    double *all = team->values[which];
-    memcpy(all + (size_t)team->fabric.rank * ROOM[which], values, count * sizeof *values);
-    TRY(exchange_with_all(team, which, all));
-    memcpy(values, all, count * sizeof *values);
-    for (int r = 1; r < team->fabric.ranks; r++)
-        tt_fabric_combine(reduction, values, all + (size_t)r * ROOM[which], count);
-    return TUTTI_OK;
-}
-
 static enum tutti_err team_reduce(struct tt_fabric *fabric, enum tt_fabric_reduction reduction, double *values,
                                   size_t count)
 {
+    struct tt_team *team = team_from_fabric(fabric);
     if (fabric->ranks == 1)
         return TUTTI_OK;
     for (size_t part; count > 0; values += part, count -= part) {
         part = count < ROOM[MANY] ? count : ROOM[MANY];
-        TRY(team_reduce_part(team_from_fabric(fabric), reduction, values, part));
+        enum team_link_kind which = part <= ROOM[FEW] ? FEW : MANY;
+        double *all = team->values[which];
+        memcpy(all + (size_t)fabric->rank * ROOM[which], values, part * sizeof *values);
+        TRY(exchange_with_all(team, which, all));
+        memcpy(values, all, part * sizeof *values);
+        for (int r = 1; r < fabric->ranks; r++)
+            tt_fabric_combine(reduction, values, all + (size_t)r * ROOM[which], part);
     }
     return TUTTI_OK;
 }

@@ -234,15 +234,12 @@ const void *tt_inputs_slot(const struct tt_inputs *inputs, uint32_t variable, si
 
 void tt_inputs_pack(const struct tt_inputs *inputs, struct tt_byte_writer *parcel)
 {
-    tt_bytes_put_block(parcel, &inputs->now, sizeof inputs->now);
     tt_signals_pack(&inputs->moving.signals, parcel);
     tt_signals_pack(&inputs->held.signals, parcel);
 }
 
 enum tutti_err tt_inputs_unpack(struct tt_inputs *inputs, struct tt_byte_reader *in)
 {
-    if (!tt_bytes_get_copy(in, &inputs->now, sizeof inputs->now))
-        return tt_fail(TUTTI_ERR_FORMAT, "a unit's inputs are not as they should be");
     TRY(tt_signals_unpack(&inputs->moving.signals, in));
     return tt_signals_unpack(&inputs->held.signals, in);
 }
