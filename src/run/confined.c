@@ -12,7 +12,7 @@
 #include "base/module.h"
 #include "base/text.h"
 #include "fmu/process/forked.h"
-#include "sim/requested.h"
+#include "sim/choose.h"
 
 enum tutti_err tt_confined_read(const struct tutti_run_options *options, enum tt_confine *how)
 {
@@ -169,7 +169,15 @@ static enum tutti_err check_platforms(const struct tt_job *job)
 enum tutti_err tt_confined_allow_forks(struct tt_policy *policy, const struct tt_job *job)
 {
     TRY(check_platforms(job));
-    bool forks = false, goes_back = tt_choose_requests_rollback(job);
+    struct tt_arena arena = {0};
+    struct tt_traits described;
+    struct tt_method expected = {0};
+    enum tutti_err err = tt_traits_describe(&described, job, &arena);
+    if (!err)
+        tt_choose_method(&job->options, &described, &expected);
+    tt_arena_fini(&arena);
+    TRY(err);
+    bool forks = false;
     for (uint32_t c = 0; c < job->system->component_count; c++) {
         const struct tt_component *component = &job->system->components[c];
         const char *word = job->options.rollback; /* unless the component has an annotation */
@@ -178,14 +186,15 @@ enum tutti_err tt_confined_allow_forks(struct tt_policy *policy, const struct tt
                 word = component->words[i].value;
         int place;
         TRY(tt_options_choose("rollback", word, &place));
-        forks = forks || place == TUTTI_ROLLBACK_FORK || (place == TUTTI_ROLLBACK_AUTO && goes_back);
+        forks = forks || place == TUTTI_ROLLBACK_FORK ||
+                (place == TUTTI_ROLLBACK_AUTO && (expected.is & TUTTI_METHOD_FORKS));
     }
     char *program = NULL;
     if (!forks)
         return TUTTI_OK;
     if (tt_module_find_program(&program, TUTTI_FORKED_PROGRAM)) /* units that need it say so */
         return TUTTI_OK;
-    enum tutti_err err = tt_policy_allow_unit_forks(policy, program, TUTTI_FORKED_FILE);
+    err = tt_policy_allow_unit_forks(policy, program, TUTTI_FORKED_FILE);
     free(program);
     return err;
 }

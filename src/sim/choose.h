@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* choose.h - from what a person asks for, and `auto`, to a master: the four choices, each with its reason. */
+/* choose.h - from options and traits to the method of a run: coupling, control, extrapolation and events, each with its
+ * reason. Pure: no access to a rank, no log, no files. */
 #ifndef TT_SIM_CHOOSE_H
 #define TT_SIM_CHOOSE_H
 
-#include "sim/sim.h"
+#include "base/options/options.h"
+#include "sim/method.h"
+#include "sim/traits.h"
 
-/* With all units computed and none out of its initialisation: makes the choices. ARGUMENT or UNSUPPORTED for what does not go
- * together, naming the unit that is in the way and what to use instead. Later once more, with the stability that was found
- * then, if units turn out to forget (unit.h). */
-TUTTI_CHECKED enum tutti_err tt_choose_method(struct tt_sim *master);
-/* Called after the initialisation, collective: if `auto` has chosen an explicit coupling with fixed steps, and the
- * states of all units are known (Model Exchange), tests its stability. If it is unstable, the choices are repeated. */
-TUTTI_CHECKED enum tutti_err tt_choose_reconsider_coupling(struct tt_sim *master);
-/* Returns true if the choices roll units back, even if only for short steps that determine derivatives. */
-bool tt_choose_relies_on_rollback(const struct tt_sim *master);
+/* The one place that decides. Called on descriptions before components are opened, on the opened components, and again
+ * where these turn out to be different. method->error is ARGUMENT or UNSUPPORTED for a combination that makes no sense,
+ * or that a component cannot do; method->refusal names the component and what to use instead. The method borrows from
+ * the traits. */
+void tt_choose_method(const struct tutti_run_options *options, const struct tt_traits *traits,
+                      struct tt_method *method);
+
+/* "coupling", "control", "extrapolate", "events"; and what a method has for it: "seidel", "fixed", "0", "none". The
+ * coupling of a single component is "none". */
+extern const char *const tt_choose_names[TUTTI_CHOICES];
+const char *tt_choose_value(const struct tt_method *method, enum tt_choice_number number);
+
+/* "--rollback fork, ": a way to make rollback of a component possible; "": there is none, or it is possible. */
+const char *tt_choose_suggest_rollback(const struct tt_component_traits *component);
+
+/* Options without effect, and a tolerance that a component does not let the run keep. */
+struct tt_method_warnings {
+    struct {
+        bool always; /* the log's level does not suppress it */
+        char text[768];
+    } items[16];
+    unsigned count;
+};
+void tt_choose_list_warnings(const struct tutti_run_options *options, const struct tt_traits *traits,
+                             const struct tt_method *method, struct tt_method_warnings *warnings);
 
 #endif

@@ -155,7 +155,7 @@ enum tutti_err tt_events_handle(struct tt_sim *master, bool *crossed)
 
 enum tutti_err tt_events_restart_signals(struct tt_sim *master)
 {
-    if (!master->chosen.by_attempts)
+    if (!(master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS))
         return TUTTI_OK;
     tt_outputs_invalidate(&master->outputs);
     tt_detector_invalidate(&master->detector);
@@ -211,7 +211,7 @@ enum tutti_err tt_events_apply_pending(struct tt_sim *master)
         TRY(tt_events_restart_signals(master));
 
     /* The next step compares with these values (step.c): here units may still be read. */
-    if (master->chosen.by_attempts) {
+    if (master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS) {
         TRY(tt_outputs_read(&master->outputs, master->norm.before));
         if (master->detector.discretes)
             TRY(tt_detector_save_start(&master->detector));

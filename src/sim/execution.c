@@ -5,8 +5,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "sim/control/control.h"
-#include "sim/coupling/coupling.h"
+#include "sim/choose.h"
 #include "sim/ranks/fabric.h"
 #include "sim/report/record.h"
 
@@ -73,25 +72,27 @@ static bool count_units(const struct tt_rank *rank, struct tutti_run_stats *stat
 static bool copy_choice_names(const struct tt_sim *master, struct tutti_run_stats *stats)
 {
     const struct tt_rank *rank = master->rank;
-    bool chosen = master->chosen.control && master->chosen.general; /* the last of the choices */
-    bool coupled = chosen && tt_system_is_coupled(rank->job->system);
-    stats->coupling = tt_text_copy(coupled ? master->chosen.coupling->name : "none");
-    stats->control = tt_text_copy(chosen ? master->chosen.control->name : "fixed");
-    stats->events = tt_text_copy(chosen ? master->chosen.detection->name : stats->uses_events ? "early" : "none");
+    bool chosen = master->chosen.control && (master->chosen.is & TUTTI_METHOD_GENERAL); /* the last of the choices */
+    const struct tt_method *method = &master->chosen;
+    stats->coupling = tt_text_copy(chosen ? tt_choose_value(method, TUTTI_CHOICE_COUPLING) : "none");
+    stats->control = tt_text_copy(chosen ? tt_choose_value(method, TUTTI_CHOICE_CONTROL) : "fixed");
+    stats->events = tt_text_copy(chosen               ? tt_choose_value(method, TUTTI_CHOICE_EVENTS)
+                                 : stats->uses_events ? "early"
+                                                      : "none");
     stats->fabric = tt_text_copy(rank->fabric ? rank->fabric->kind->name : "local");
-    stats->extrapolate = chosen ? (int)master->chosen.order : 0;
-    stats->correct = chosen && master->chosen.corrects;
-    stats->correct_how = stats->correct ? tt_text_copy(master->chosen.solves ? "solve" : "linear") : NULL;
-    stats->smooth = chosen && master->chosen.smooths;
-    char **const reasons[] = {&stats->coupling_reason, &stats->control_reason, &stats->extrapolate_reason,
-                              &stats->events_reason};
-    bool copied = true;
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons && chosen; i++) {
-        *reasons[i] = master->chosen.reasons[i][0] ? tt_text_copy(master->chosen.reasons[i]) : NULL;
-        copied = copied && (*reasons[i] || !master->chosen.reasons[i][0]);
+    stats->extrapolate = chosen ? (int)method->order : 0;
+    stats->correct = chosen && (method->is & TUTTI_METHOD_CORRECTS);
+    stats->correct_how = stats->correct ? tt_text_copy(method->is & TUTTI_METHOD_SOLVES ? "solve" : "linear") : NULL;
+    stats->smooth = chosen && (method->is & TUTTI_METHOD_SMOOTHS);
+    char **const reasons[TUTTI_CHOICES] = {&stats->coupling_reason, &stats->control_reason, &stats->extrapolate_reason,
+                                           &stats->events_reason};
+    bool copied = (stats->correct_how || !stats->correct) && stats->coupling && stats->control && stats->events &&
+                  stats->fabric;
+    for (int i = 0; i < TUTTI_CHOICES && chosen; i++) {
+        *reasons[i] = method->reasons[i][0] ? tt_text_copy(method->reasons[i]) : NULL;
+        copied = copied && (*reasons[i] || !method->reasons[i][0]);
     }
-    return (stats->correct_how || !stats->correct) && stats->coupling && stats->control && stats->events &&
-           stats->fabric && copied;
+    return copied;
 }
 
 enum { LIVE_COUNTS = 4 };

@@ -11,10 +11,9 @@
 #include "fmu/instance.h"
 #include "sim/checkpoint/checkpoint_schedule.h"
 #include "sim/checkpoint/packed_state.h"
-#include "sim/choose.h"
-#include "sim/compatibility.h"
 #include "sim/control/control.h"
 #include "sim/control/twin.h"
+#include "sim/decide.h"
 #include "sim/events.h"
 #include "sim/execution.h"
 #include "sim/method_open.h"
@@ -22,7 +21,6 @@
 #include "sim/rank_open.h"
 #include "sim/ranks/team.h"
 #include "sim/report/reporter.h"
-#include "sim/requested.h"
 #include "sim/run.h"
 #include "sim/start/init.h"
 #include "sim/start/input_rows.h"
@@ -58,25 +56,13 @@ static enum tutti_err execution_initialize(struct tt_execution *execution)
     struct tt_sim *master = &execution->master;
     master->rank = rank;
     master->observer = &execution->observer;
-    rank->estimates_errors = tt_choose_may_control(rank->job);
-    rank->moves_inputs = tt_choose_may_extrapolate_inputs(rank->job);
-    rank->asks_to_go_back = tt_choose_requests_rollback(rank->job);
-    rank->free_steps = tt_choose_requests_federation(rank->job);
-    rank->controls_one = tt_choose_may_control_single(rank->job);
     TRY(tt_rank_open(rank));
     TRY(tt_init_compute(rank));
-    TRY(tt_choose_method(master));
+    TRY(tt_decide_method(master));
     TRY(tt_init_exit(rank));
-    TRY(tt_choose_reconsider_coupling(master));
-
-    /* Where the choices take units back, these are tried first. `auto` chooses again where it relied on a unit that cannot go
-     * back; a choice of the user's is refused. */
-    bool forgets = false;
-    if (!rank->ended && tt_choose_relies_on_rollback(master))
-        TRY(tt_init_test_units(rank, &forgets));
-    if (forgets)
-        TRY(tt_choose_method(master));
-    tt_compatibility_log_method(master);
+    TRY(tt_decide_reconsider_coupling(master));
+    TRY(tt_decide_test_rollback(master));
+    tt_decide_log_method(master);
     return tt_sim_connect(master);
 }
 
@@ -113,7 +99,7 @@ static enum tutti_err execution_open(struct tt_execution *execution, bool steere
     TRY(tt_sim_open(master)); /* only now it is known how units are stepped */
     TRY(tt_run_open(&execution->loop, master, steered));
     TRY(tt_rollback_list_add(&master->remembered, &execution->observer.last_row, sizeof execution->observer.last_row));
-    tt_input_rows_start(rank, master->chosen.varies, master->chosen.per_time);
+    tt_input_rows_start(rank, (master->chosen.is & TUTTI_METHOD_VARIES), (master->chosen.is & TUTTI_METHOD_PER_TIME));
     tt_packed_state_record_replay(execution);
     if (rank->job->resume)
         TRY(tt_packed_state_unpack(execution, rank->job->resume));
@@ -140,7 +126,7 @@ enum tutti_err tt_execution_start(struct tt_execution *execution, bool steered)
     tt_run_start_clock(&execution->loop);
     if (!err)
         err = tt_tick_pace_start(&execution->rank, execution->loop.watch.loop_start,
-                                 !steered && !execution->master.chosen.by_attempts);
+                                 !steered && !(execution->master.chosen.is & TUTTI_METHOD_BY_ATTEMPTS));
     execution->rank.stats->setup_seconds = execution->loop.watch.loop_start - begin;
     return err;
 }
@@ -152,7 +138,7 @@ static enum tutti_err share_run_end(struct tt_execution *execution, enum tutti_e
     struct tt_rank *rank = &execution->rank;
     struct tt_fabric *fabric = rank->fabric;
     bool early = fabric->step >= atomic_load(fabric->stop_after) && atomic_load(fabric->stop_after) > 0;
-    if (!err && rank->ended && !execution->master.chosen.by_attempts)
+    if (!err && rank->ended && !(execution->master.chosen.is & TUTTI_METHOD_BY_ATTEMPTS))
         fabric->kind->stop(fabric, fabric->step);
     if (err == TUTTI_ERR_STOPPED)
         rank->ended = NULL;                                    /* in a step that not all have made */

@@ -12,26 +12,6 @@
 #include "sim/coupling/coupling.h"
 #include "sim/report/step_log.h"
 
-static enum tutti_err sim_allocate(struct tt_sim *master)
-{
-    struct tt_step_comparison *compared = &master->compared;
-    double **const rooms[] = {&compared->whole, &compared->halves, &compared->middle, &compared->difference};
-    bool all = true;
-    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
-        *rooms[i] = tt_arena_array(&master->rank->arena, master->outputs.count, sizeof(double));
-        all = all && *rooms[i];
-    }
-    return all ? TUTTI_OK : tt_fail_memory();
-}
-
-/* Iterations, corrections and what the master feeds are computed by every rank alike, from the same values: all of them. */
-static bool needs_all_signals(const struct tt_sim *master)
-{
-    const struct tt_method *chosen = &master->chosen;
-    return chosen->general && (chosen->coupling->iterates || chosen->coupling->joins || chosen->corrects ||
-                               master->rank->job->system->read_count > 0);
-}
-
 static void set_method_numbers(struct tt_sim *master)
 {
     const struct tt_rank *rank = master->rank;
@@ -44,10 +24,10 @@ static void set_method_numbers(struct tt_sim *master)
     master->norm.rtol = options->has_rtol ? options->rtol : tolerance;
     master->norm.atol = options->has_atol ? options->atol : master->norm.rtol / 100;
     master->norm.by_size = !options->has_atol;
-    master->norm.knows_all = needs_all_signals(master);
-    master->norm.per_time = master->chosen.per_time;
+    master->norm.knows_all = master->chosen.is & TUTTI_METHOD_ALL_SIGNALS;
+    master->norm.per_time = master->chosen.is & TUTTI_METHOD_PER_TIME;
     tt_step_size_init(&memory->stepper, rank->times.step, fmin(h_min, h_max), h_max);
-    memory->stepper.steady = master->chosen.per_time;
+    memory->stepper.steady = master->chosen.is & TUTTI_METHOD_PER_TIME;
     master->event_tolerance = options->has_event_tolerance ? options->event_tolerance
                                                            : master->norm.rtol * memory->stepper.first;
     memory->learned.gauge = 1;
@@ -58,29 +38,12 @@ static void set_method_numbers(struct tt_sim *master)
     memory->pending_event_at = memory->passed_event_at = -INFINITY;
 }
 
-/* Returns true if units step sequentially. An iteration may also sweep over all of them at once. */
-static bool steps_in_sequence(const struct tt_sim *master)
-{
-    const struct tt_coupling *coupling = master->chosen.coupling;
-    const char *sweeps = master->rank->job->options.sweeps;
-    return coupling->waves && !(coupling->iterates && sweeps && strcmp(sweeps, "jacobi") == 0);
-}
-
-static bool may_defer_exchange(const struct tt_sim *master)
-{
-    const struct tt_method *chosen = &master->chosen;
-    const char *mode = master->rank->job->options.mode;
-    return mode && strcmp(mode, "prudent") == 0 && chosen->coupling->may_defer_exchange && chosen->goes_back &&
-           !chosen->corrects && !chosen->smooths;
-}
-
 enum tutti_err tt_sim_connect(struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
-    if (!master->chosen.general)
+    if (!(master->chosen.is & TUTTI_METHOD_GENERAL))
         return tt_channels_open(&rank->channels, false, NULL);
-    bool waves = steps_in_sequence(master);
-    master->defers_exchange = may_defer_exchange(master);
+    bool waves = master->chosen.is & TUTTI_METHOD_IN_SEQUENCE;
     if (waves) {
         uint32_t *positions = tt_arena_array(&rank->arena, rank->job->system->component_count, sizeof *positions);
         if (!positions)
@@ -89,7 +52,7 @@ enum tutti_err tt_sim_connect(struct tt_sim *master)
             positions[master->sequence.components[i]] = i;
         master->positions = positions;
     }
-    bool all = needs_all_signals(master);
+    bool all = master->chosen.is & TUTTI_METHOD_ALL_SIGNALS;
     TRY(tt_channels_open(&rank->channels, all, waves ? &master->sequence : NULL));
     return all ? tt_channels_exchange(&rank->channels) : TUTTI_OK; /* at the start, ranks heard what they read only */
 }
@@ -99,7 +62,7 @@ static enum tutti_err open_moving_signals(struct tt_sim *master, unsigned order)
     struct tt_rank *rank = master->rank;
     master->staging.running = &master->running;
     master->staging.extrapolation = &master->extrapolation;
-    master->staging.by_means = master->chosen.per_time;
+    master->staging.by_means = master->chosen.is & TUTTI_METHOD_PER_TIME;
     master->staging.cubic = master->chosen.order == TUTTI_CUBIC;
     TRY(tt_coupled_inputs_open(&master->staging, rank));
     TRY(tt_wires_enable_slopes(&rank->wires, order, rank->units));
@@ -108,7 +71,7 @@ static enum tutti_err open_moving_signals(struct tt_sim *master, unsigned order)
     master->rules.second = master->staging.second;
     unsigned guess = master->staging.cubic ? TUTTI_MOST_EXTRAPOLATION : master->chosen.order;
     master->extrapolation = (struct tt_extrapolation){
-        .order = guess, .keeps = master->chosen.control->predicts, .varies = master->chosen.varies};
+        .order = guess, .keeps = master->chosen.control->predicts, .varies = (master->chosen.is & TUTTI_METHOD_VARIES)};
     return tt_extrapolation_open(&master->extrapolation, &master->outputs);
 }
 
@@ -163,7 +126,7 @@ static enum tutti_err open_fast_path(struct tt_sim *master)
     for (uint32_t m = 0; m < rank->own_count; m++)
         overlapping += rank->own[m]->unit->overlaps;
     rank->overlaps = overlapping > 1;
-    if (master->chosen.by_attempts || !master->chosen.coupling->by_lane || rank->overlaps)
+    if ((master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS) || !master->chosen.coupling->by_lane || rank->overlaps)
         return TUTTI_OK;
     if (master->positions)
         TRY(sim_order_members(master, &members));
@@ -191,52 +154,33 @@ static enum tutti_err sim_register(struct tt_sim *master)
     return TUTTI_OK;
 }
 
-static enum tutti_err open_output_correction(struct tt_sim *master)
-{
-    const struct tt_method *chosen = &master->chosen;
-    struct tt_correction_choice choice = {.correct = chosen->corrects,
-                                          .smooth = chosen->smooths,
-                                          .solve = chosen->solves,
-                                          .goes_back = chosen->goes_back};
-    return tt_correction_open(&master->correction, &master->staging, &master->extrapolation, &master->norm, &choice,
-                              master->memory.stepper.first);
-}
-
-/* Where outputs are corrected or errors estimated, rows show what follows inputs at once as exactly as all else. One solver of all units has
- * done it already. */
-static enum tutti_err open_row_refresh(struct tt_sim *master)
-{
-    struct tt_record *observer = master->observer;
-    bool exact = master->correction || master->chosen.control->estimates;
-    if (!exact || master->chosen.coupling == &tt_coupling_strong || !tt_record_has_feedthrough(observer))
-        return TUTTI_OK;
-    TRY(tt_refresh_open(&master->renewal, master->rank, &master->start, master->norm.rtol));
-    observer->renewed = (struct tt_row_refresh){tt_refresh_read, &master->renewal};
-    return TUTTI_OK;
-}
-
 enum tutti_err tt_sim_open(struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
     const struct tt_method *chosen = &master->chosen;
     const char *step_log = rank->job->options.step_log;
     set_method_numbers(master);
-    if (!master->chosen.general) {
+    if (!(master->chosen.is & TUTTI_METHOD_GENERAL)) {
         TRY(sim_register(master));
         return open_fast_path(master);
     }
     rank->single_unit = false; /* an event of the only unit does not end a step that is judged as a whole */
-    master->rules =
-        (struct tt_step_rules){.goes_back = chosen->goes_back,
-                               .stops_at_events = (chosen->goes_back || chosen->together) && chosen->detection->early};
+    master->rules = (struct tt_step_rules){
+        .goes_back = (chosen->is & TUTTI_METHOD_GOES_BACK),
+        .stops_at_events = ((chosen->is & TUTTI_METHOD_GOES_BACK) || (chosen->is & TUTTI_METHOD_TOGETHER)) &&
+                           chosen->detection->early};
     TRY(tt_outputs_open(&master->outputs, rank, chosen->control->estimates));
     TRY(tt_norm_open(&master->norm, &master->outputs, &master->extrapolation));
-    TRY(sim_allocate(master));
+    double **const rooms[] = {&master->compared.whole, &master->compared.halves, &master->compared.middle,
+                              &master->compared.difference};
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++)
+        if (!(*rooms[i] = tt_arena_array(&rank->arena, master->outputs.count, sizeof(double))))
+            return tt_fail_memory();
     if (chosen->control->takes_quantum)
         TRY(tt_quantum_parse_quanta(&master->quanta, &master->outputs));
     unsigned order = chosen->coupling->iterates && chosen->order == 0 ? 1 : chosen->order;
     TRY(open_moving_signals(master, order));
-    TRY(tt_tlm_check(rank, chosen->varies));
+    TRY(tt_tlm_check(rank, (chosen->is & TUTTI_METHOD_VARIES)));
     TRY(tt_tlm_open(&master->tlm, rank));
     TRY(tt_control_open_held(master));
     if (tt_control_full_order(master) > 2)
@@ -248,11 +192,23 @@ enum tutti_err tt_sim_open(struct tt_sim *master)
     }
     if (chosen->coupling->open)
         TRY(chosen->coupling->open(master, master->coupling));
-    if (chosen->corrects || chosen->smooths)
-        TRY(open_output_correction(master));
+    if (chosen->is & (TUTTI_METHOD_CORRECTS | TUTTI_METHOD_SMOOTHS)) {
+        struct tt_correction_choice choice = {.correct = chosen->is & TUTTI_METHOD_CORRECTS,
+                                              .smooth = chosen->is & TUTTI_METHOD_SMOOTHS,
+                                              .solve = chosen->is & TUTTI_METHOD_SOLVES,
+                                              .goes_back = chosen->is & TUTTI_METHOD_GOES_BACK};
+        TRY(tt_correction_open(&master->correction, &master->staging, &master->extrapolation, &master->norm, &choice,
+                               master->memory.stepper.first));
+    }
     if (chosen->detection->outputs)
         TRY(tt_detector_open(&master->detector, rank));
-    TRY(open_row_refresh(master));
+    /* Where outputs are corrected or errors estimated, rows show what follows inputs at once as exactly as all else.
+     * One solver of all components has done it already. */
+    bool exact = master->correction || chosen->control->estimates;
+    if (exact && chosen->coupling != &tt_coupling_strong && tt_record_has_feedthrough(master->observer)) {
+        TRY(tt_refresh_open(&master->renewal, rank, &master->start, master->norm.rtol));
+        master->observer->renewed = (struct tt_row_refresh){tt_refresh_read, &master->renewal};
+    }
     TRY(sim_register(master));
     TRY(open_fast_path(master));
     const struct tt_checkpoint *from = rank->job->resume;

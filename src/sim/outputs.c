@@ -14,23 +14,21 @@ bool tt_outputs_follow_inputs(const struct tt_description *desc, const struct tt
     return false;
 }
 
-static bool output_is_unread(const struct tt_rank *rank, uint32_t component, uint32_t variable)
-{
-    const struct tt_var *var = &rank->job->system->components[component].fmu->desc->vars[variable];
-    return var->causality == TUTTI_OUTPUT && var->type == TUTTI_TYPE_FLOAT64 && var->variability == TUTTI_CONTINUOUS &&
-           !var->alias && tt_structure_find(&rank->job->structure, component, variable, true) == TUTTI_NONE;
-}
-
 /* For a single FMU, nothing is judged separately: all outputs. */
 static uint32_t outputs_list_variables(const struct tt_rank *rank, uint32_t component, uint32_t *variables)
 {
     const struct tt_description *desc = rank->job->system->components[component].fmu->desc;
     bool all = !tt_system_is_coupled(rank->job->system);
     uint32_t count = 0;
-    for (uint32_t i = 0; i < desc->outputs.count; i++)
-        if (output_is_unread(rank, component, desc->outputs.items[i].variable) &&
+    for (uint32_t i = 0; i < desc->outputs.count; i++) {
+        uint32_t variable = desc->outputs.items[i].variable;
+        const struct tt_var *var = &desc->vars[variable];
+        bool continuous = var->causality == TUTTI_OUTPUT && var->type == TUTTI_TYPE_FLOAT64 &&
+                          var->variability == TUTTI_CONTINUOUS && !var->alias;
+        if (continuous && tt_structure_find(&rank->job->structure, component, variable, true) == TUTTI_NONE &&
             (all || !tt_outputs_follow_inputs(desc, &desc->outputs.items[i])))
-            variables[count++] = desc->outputs.items[i].variable;
+            variables[count++] = variable;
+    }
     return count;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/time.h"
 #include "sim/job/job.h"
+#include "sim/method.h"
 #include "sim/ranks/fabric.h"
 #include "sim/signals/channels.h"
 #include "sim/signals/inputs.h"
@@ -99,16 +100,12 @@ struct tt_rank {
     uint32_t own_count;
     struct tt_member **watched; /* own members with more to do than to step: events, input files, discrete inputs */
     uint32_t watched_count;
-    bool watches;          /* any rank has one */
-    bool has_grids;        /* some member has one */
-    bool overlaps;         /* several own units compute steps in separate threads (unit->overlaps) */
-    bool single_unit;      /* one member, with the steps of the run: the rank is where it is, also on the way */
-    bool estimates_errors; /* of steps, as far as that is known before units are created */
-    bool moves_inputs;     /* connected inputs may move inside a step, as far as that is known then */
-    bool asks_to_go_back;  /* a tolerance or a method that is asked for takes units back */
-    bool joins;            /* the job's, unless an FMU lacks functions of Model Exchange */
-    bool free_steps;       /* steps of units need not fit together, as far as that is known then */
-    bool controls_one;     /* of a single FMU, if a table drives it that it does not follow inside a step */
+    bool watches;              /* any rank has one */
+    bool has_grids;            /* some member has one */
+    bool overlaps;             /* several own units compute steps in separate threads (unit->overlaps) */
+    bool single_unit;          /* one member, with the steps of the run: the rank is where it is, also on the way */
+    bool joins;                /* the job's, unless an FMU lacks functions of Model Exchange */
+    struct tt_method expected; /* chosen from descriptions, before units are created; defines how */
 
     /* Signals between them. */
     struct tt_wires wires;

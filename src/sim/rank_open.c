@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "sim/choose.h"
 #include "sim/ticks.h"
 #include "sim/start/open.h"
 
@@ -28,6 +29,9 @@ static enum tutti_err rank_choose_watched(struct tt_rank *rank)
 
 enum tutti_err tt_rank_open(struct tt_rank *rank)
 {
+    struct tt_traits described;
+    TRY(tt_traits_describe(&described, rank->job, &rank->arena));
+    tt_choose_method(&rank->job->options, &described, &rank->expected); /* whether it is refused, opened units show */
     rank->times = rank->job->times;
     rank->span = rank->times.stop - rank->times.start;
     rank->kept_from = INFINITY;

@@ -5,8 +5,8 @@
 
 #include "sim/rank.h"
 
-/* Creates the units of the rank's job. `rank` is zeroed except for job, stats, observer, pending_sets,
- * estimates_errors, moves_inputs, controls_one; with a conductor also fabric, place, reports and logs. */
+/* Creates the units of the rank's job. `rank` is zeroed except for job, stats, observer, pending_sets; with a conductor
+ * also fabric, place, reports and logs. */
 TUTTI_CHECKED enum tutti_err tt_rank_open(struct tt_rank *rank);
 /* Ends all units, after the last step. */
 TUTTI_CHECKED enum tutti_err tt_rank_terminate(struct tt_rank *rank);

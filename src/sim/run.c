@@ -55,10 +55,11 @@ void tt_run_choose_path(struct tt_run *loop)
     const struct tt_rank *rank = master->rank;
     bool records = master->observer->records && !master->observer->asleep;
     loop->fast_path = !rank->watches && !records && !rank->job->visit && !rank->job->is_fed &&
-                      !master->chosen.by_attempts && !loop->by_halts;
+                      !(master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS) && !loop->by_halts;
     bool alone = !rank->reports && !rank->job->options.has_realtime;
     loop->runs_ticks = rank->ticks && rank->ticks->runs && alone && rank->fabric->ranks == 1 && !records &&
-                       !rank->job->visit && !rank->job->is_fed && !master->chosen.by_attempts && !master->correction;
+                       !rank->job->visit && !rank->job->is_fed && !(master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS) &&
+                       !master->correction;
     loop->runs_lane = loop->fast_path && alone && master->lane.runs;
 }
 
@@ -90,8 +91,8 @@ enum tutti_err tt_run_open(struct tt_run *loop, struct tt_sim *master, bool stee
                             .watch = {.countdown = 1, .interval = 1}};
     tt_run_choose_path(loop);
     /* One solver for all units has dense output: without --step it advances from row to row. */
-    bool to_rows = master->chosen.together && times->output_step > times->step && !rank->job->options.has_step &&
-                   !steered && !rank->has_grids;
+    bool to_rows = (master->chosen.is & TUTTI_METHOD_TOGETHER) && times->output_step > times->step &&
+                   !rank->job->options.has_step && !steered && !rank->has_grids;
     tt_time_grid_init(&loop->communication, times->start, to_rows ? times->output_step : times->step, times->stop);
     if (times->output_step > 0)
         tt_time_grid_init(&loop->output, times->start, times->output_step, times->stop);
@@ -174,7 +175,7 @@ static enum tutti_err find_step_end_once(struct tt_run *loop, double *next, bool
     *next = target;
     if (loop->fast_path && !loop->steered)
         return TUTTI_OK;
-    bool varies = master->chosen.varies;
+    bool varies = master->chosen.is & TUTTI_METHOD_VARIES;
     *next = master->memory.cross_at;
     if (master->memory.cross_at > rank->t)
         return TUTTI_OK;
@@ -248,7 +249,7 @@ static enum tutti_err run_handle_point(struct tt_run *loop)
     }
     due = due || master->memory.event;
     if (!due && !rank->watches &&
-        !master->chosen.by_attempts) /* the end of the run brings a row: all have to know of it */
+        !(master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS)) /* the end of the run brings a row: all have to know of it */
         TRY(tt_rank_agree_point(rank, &here));
     if (rank->ticks)
         rank->ticks->pace.next_point =
@@ -534,8 +535,9 @@ enum tutti_err tt_run_until_end(struct tt_run *loop)
         double before = rank->t, target;
         TRY(find_step_end(loop, &target));
         rank->target = target;
-        TRY(master->chosen.by_attempts ? tt_step_macro(master, &target) : run_step_plain(master, target));
-        if (__builtin_expect(rank->ended && master->chosen.by_attempts && target <= before, 0))
+        TRY((master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS) ? tt_step_macro(master, &target)
+                                                           : run_step_plain(master, target));
+        if (__builtin_expect(rank->ended && (master->chosen.is & TUTTI_METHOD_BY_ATTEMPTS) && target <= before, 0))
             break; /* at the start of the step, with its rows written */
         rank->stats->steps++;
         rank->t = rank->target = rank->single_unit ? rank->members[0].now.t : target;

@@ -15,54 +15,18 @@
 #include "sim/outputs.h"
 #include "sim/refresh.h"
 #include "model/plan/step_order.h"
+#include "sim/method.h"
 #include "sim/snapshot.h"
+#include "sim/traits.h"
 
 struct tt_coupling;
 struct tt_control;
 struct tt_correction;
 struct tt_record;
-struct tt_radii;
 struct tt_reporter;
 struct tt_step_log;
 struct tt_step_counts;
 struct tt_twin;
-
-/* Their reasons are in this order. */
-enum tt_choice_number { TUTTI_CHOICE_COUPLING, TUTTI_CHOICE_CONTROL, TUTTI_CHOICE_EXTRAPOLATE, TUTTI_CHOICE_EVENTS };
-
-/* The decisions of sim/choose.c before the first step; constant afterwards. */
-struct tt_method {
-    bool
-        general; /* the choices apply: units are coupled, or steps of the only one, which a table drives, are controlled */
-    const struct tt_coupling *coupling;
-    const struct tt_control *control;
-    const struct tt_detection *detection;
-    unsigned order; /* of extrapolation; TUTTI_CUBIC: of movement between both ends of a step */
-    /* an exception: outputs of `on_lines` move on lines, and `holding` does not follow its inputs inside a step; NULL:
-     * none */
-    const struct tt_member *on_lines, *holding;
-    bool last_only;         /* iterations repeat the last own step of units' solvers only */
-    bool corrects, smooths; /* with couplings that take it */
-    bool solves;            /* outputs are solved for where they are corrected */
-    bool late; /* the tolerance is for the run, and outputs in algebraic loops belong to inputs of the step before */
-    bool accelerates;     /* accelerates sweeps, although no option selects a method */
-    unsigned table_order; /* the order that values of tables leave, where units hold them; 0: no unit does */
-    bool varies;          /* macro steps have different sizes */
-    bool per_time;        /* errors are bounded per unit of time: norm.h */
-    bool goes_back;       /* steps may be taken back: every macro step begins with a snapshot */
-    bool together;    /* at an event all units stand where it is: a step ends there for all, and is not taken back */
-    bool by_attempts; /* macro steps are made by step.c; otherwise by the coupling alone */
-    /* per choice: the reason of `auto`, or for an option without effect; "": an option selected it */
-    char reasons[4][160];
-    const struct tt_member *blame; /* the unit that requires fixed steps; NULL: none */
-    const char *blame_for;         /* the reason */
-};
-
-/* An explicit coupling that `auto` chose first, and that is not stable with the steps of the run. */
-struct tt_unstable_coupling {
-    const struct tt_coupling *coupling; /* NULL: none */
-    double factor;                      /* the growth of an error in each of them */
-};
 
 /* Knowledge from previous steps about the errors of the next ones, if these are bounded per unit of time. */
 struct tt_error_model {
@@ -113,6 +77,7 @@ struct tt_sim {
     struct tt_rank *rank;
     struct tt_record *observer;   /* records rows */
     struct tt_reporter *reporter; /* to a conductor, if one listens (rank->reports); these are borrowed */
+    struct tt_traits traits;      /* what `chosen` was chosen from */
     struct tt_method chosen;
     struct tt_step_history memory;
     /* All that counts for the steps that follow, besides units and signals: `memory`, what the parts below have of it, and what a
@@ -125,8 +90,6 @@ struct tt_sim {
     /* How units step, and what they see of each other. */
     void *coupling;                   /* the coupling's own state */
     struct tt_structure running;      /* dependencies of the running phase */
-    const struct tt_radii *stability; /* of their loops, at the start; NULL: not looked at yet */
-    struct tt_unstable_coupling unstable;
     struct tt_step_sequence sequence; /* of couplings that step unit by unit */
     const uint32_t *positions;        /* per component: its place in it; NULL: units step in their own order */
     struct tt_step_rules rules;
@@ -139,8 +102,7 @@ struct tt_sim {
     struct tt_coupled_inputs staging;
     struct tt_correction *correction; /* NULL: none */
     struct tt_tlm *tlm;               /* NULL: none */
-    bool defers_exchange;             /* signals are sent once the step is known to be good (Galtier 2015) */
-    bool exchange_deferred;           /* and those of the last step were not sent yet */
+    bool exchange_deferred;           /* the signals of the last step were not sent yet */
     /* How steps are judged. */
     struct tt_outputs outputs;
     struct tt_norm norm;

@@ -160,7 +160,7 @@ enum tutti_err tt_step_begin(struct tt_sim *master)
     master->memory.event = false;
     TRY(tt_outputs_read(&master->outputs, master->norm.before));
     TRY(tt_norm_begin_step(&master->norm));
-    if (master->chosen.goes_back) {
+    if (master->chosen.is & TUTTI_METHOD_GOES_BACK) {
         /* From here on units may be rolled back to this point, though not beyond it. */
         struct tt_rank *rank = master->rank;
         for (uint32_t m = 0; m < rank->own_count; m++)
@@ -499,7 +499,7 @@ enum tutti_err tt_step_macro(struct tt_sim *master, double *target)
         struct tt_attempt attempt = tt_control_begin_attempt(rank, *target);
         TRY(master->chosen.control->attempt(master, *target, &attempt));
         bool ended = attempt.outcome.why == TUTTI_ENDED;
-        if (master->chosen.goes_back && !ended && tt_control_attempt_is_over(&attempt)) {
+        if ((master->chosen.is & TUTTI_METHOD_GOES_BACK) && !ended && tt_control_attempt_is_over(&attempt)) {
             TRY(retry_or_locate(master, &attempt, target));
             if (rank->ended) { /* in an event at the start of the step */
                 *target = rank->t;
@@ -507,13 +507,14 @@ enum tutti_err tt_step_macro(struct tt_sim *master, double *target)
             }
             continue;
         }
-        if (master->chosen.goes_back && ended && attempt.outcome.at < *target) {
+        if ((master->chosen.is & TUTTI_METHOD_GOES_BACK) && ended && attempt.outcome.at < *target) {
             TRY(retry_to_end(master, &attempt, target));
             if (rank->ended)
                 return TUTTI_OK;
             continue;
         }
-        if (master->chosen.together && attempt.outcome.why != TUTTI_REACHED && attempt.outcome.at < *target) {
+        if ((master->chosen.is & TUTTI_METHOD_TOGETHER) && attempt.outcome.why != TUTTI_REACHED &&
+            attempt.outcome.at < *target) {
             bool left = attempt.outcome.at > rank->t || ended;
             TRY(log_attempt(master, &attempt, ended ? "ended" : "early"));
             if (!left)

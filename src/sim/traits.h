@@ -1,51 +1,79 @@
 /* SPDX-License-Identifier: MIT */
-/* traits.h - what the choices of a master depend on: which of its units can do what, and what is known of their loops. */
+/* traits.h - what a system and its components can do, as far as the choice of the method (choose.h) depends on it. */
 #ifndef TT_SIM_TRAITS_H
 #define TT_SIM_TRAITS_H
 
-#include "sim/sim.h"
+#include "sim/rank.h"
 #include "sim/start/stability.h"
 
-struct tt_traits {
-    bool coupled;         /* there are connections, or several units */
-    bool controlled;      /* not so, but a control is to choose the steps of the one that a table drives */
-    unsigned table_order; /* tt_sim.table_order */
-    const struct tt_member *no_rollback; /* cannot go back; NULL: all can */
-    const struct tt_member *fragile;     /* cannot go back over an event; NULL: all can */
-    const struct tt_member *own_step;    /* has separate steps, or a fixed step; NULL: none */
-    const struct tt_member *stairs;      /* has a fixed internal step: outputs are constant in between; NULL: none */
-    const struct tt_member *averages;    /* has averages over a step as outputs; NULL: none */
-    const struct tt_member *first_me;    /* of Model Exchange; NULL: none */
-    const struct tt_member *other;       /* not of Model Exchange; NULL: none */
-    const struct tt_member *own_step_me; /* of Model Exchange, with separate steps; NULL: none */
-    const struct tt_member *opaque;      /* in a loop, and D cannot be had; NULL: none */
-    bool takes_slopes, has_events, has_outputs, has_signals;
-    struct tt_radii stability; /* of the loops that are some */
+/* Of one component. */
+enum tt_component_trait {
+    TUTTI_TRAIT_EXCHANGE = 1u << 0,        /* it is of Model Exchange */
+    TUTTI_TRAIT_OFFERS_EXCHANGE = 1u << 1, /* it is not, but its FMU has that, too */
+    TUTTI_TRAIT_ROLLBACK = 1u << 2,        /* it can go back to the start of a step */
+    TUTTI_TRAIT_FRAGILE = 1u << 3,         /* ... but not across an event */
+    TUTTI_TRAIT_FORGETS = 1u << 4,         /* it saves states that do not contain all */
+    TUTTI_TRAIT_OWN_STEP = 1u << 5,        /* it has a step size of its own, or cannot vary it */
+    TUTTI_TRAIT_UNIFORM = 1u << 6,         /* ... the latter */
+    TUTTI_TRAIT_STAIRS = 1u << 7,          /* it has a fixed internal step: outputs are constant in between */
+    TUTTI_TRAIT_AVERAGES = 1u << 8,        /* its outputs are averages over a step */
+    TUTTI_TRAIT_FOLLOWS = 1u << 9,         /* it has connected inputs, and follows them inside a step */
+    TUTTI_TRAIT_HOLDS = 1u << 10,          /* it has connected inputs, and holds them in a step */
+    TUTTI_TRAIT_NO_RATES = 1u << 11,       /* it gives no derivatives of a continuous output that is connected */
+    TUTTI_TRAIT_EVENTS = 1u << 12,         /* it may return from the middle of a step, at an event */
+    TUTTI_TRAIT_OPAQUE = 1u << 13,         /* it is in an algebraic loop, and its feed-through cannot be had */
+    TUTTI_TRAIT_TRIALS = 1u << 14,         /* --correct takes trial steps of it: it has no directional derivatives */
+    TUTTI_TRAIT_CLOCKS = 1u << 15,
 };
 
-/* Collects the traits. Collective, with all units computed and still in initialisation. Results about loops are cached. */
-TUTTI_CHECKED enum tutti_err tt_traits_collect(struct tt_sim *master, struct tt_traits *facts);
+struct tt_component_traits {
+    const char *name, *path; /* of the FMU */
+    unsigned is;             /* of enum tt_component_trait */
+    enum tt_rollback rollback;
+};
 
-/* Model Exchange goes back by its states; Co-Simulation needs an FMU that saves its own. */
-bool tt_traits_can_roll_back(const struct tt_unit *unit);
-/* Returns true if it follows inputs that move inside a step. */
-bool tt_traits_follows_inputs(const struct tt_unit *unit);
+/* Of the system. */
+enum tt_system_trait {
+    TUTTI_SYSTEM_COUPLED = 1u << 0,     /* there are connections between outputs and inputs, or several components */
+    TUTTI_SYSTEM_CONSTRAINED = 1u << 1, /* --constrain */
+    TUTTI_SYSTEM_FED = 1u << 2,         /* Tutti computes inputs of components: --constrain, --tlm */
+    TUTTI_SYSTEM_READ = 1u << 11,       /* ... from outputs of components */
+    TUTTI_SYSTEM_DELAYED = 1u << 3,     /* there are transmission lines: --tlm */
+    TUTTI_SYSTEM_STEP_PROPOSED = 1u << 4,
+    TUTTI_SYSTEM_JOINED = 1u << 5,      /* components are of Model Exchange because of a tolerance (integration.h) */
+    TUTTI_SYSTEM_SAME_SOLVER = 1u << 6, /* all components have the same solver, and none has averages as outputs */
+    TUTTI_SYSTEM_DISCRETE = 1u << 7,    /* a component has discrete outputs */
+    TUTTI_SYSTEM_CONTINUOUS = 1u << 8,  /* there is a continuous signal, whose error can be estimated */
+    TUTTI_SYSTEM_DRIVEN = 1u << 9,      /* a table or an expression drives the only component */
+    TUTTI_SYSTEM_FEDERATE = 1u << 10,   /* components exchange values with a federation: --join */
+};
 
-/* Returns true if every unit is one of those that the chosen coupling has in its solver. */
-bool tt_traits_all_join(const struct tt_sim *master, const struct tt_traits *facts);
-/* Of `auto`: a tolerance is asked for, and nothing that one solver would not do. */
-bool tt_traits_should_join(const struct tt_sim *master, const struct tt_traits *facts);
-/* Returns true if the coupling will have all units in its solver, selected by an option or not. */
-bool tt_traits_will_join_all(const struct tt_sim *master, const struct tt_traits *facts);
+/* An explicit coupling that `auto` chose first, and that is not stable with the steps of the run. */
+struct tt_unstable_coupling {
+    const struct tt_coupling *coupling; /* NULL: there is none */
+    double factor;                      /* an error grows by this factor in each of the steps */
+};
 
-/* Called once the order of extrapolation is chosen. Cubics need derivatives of outputs, and units that follow them:
- * finds a unit without these. */
-void tt_traits_detect_cubic(struct tt_sim *master);
+struct tt_traits {
+    const struct tt_component_traits *components;
+    uint32_t count;
+    unsigned is;          /* of enum tt_system_trait */
+    const char *foreign;  /* the tool whose file the system is; NULL: none */
+    unsigned table_order; /* the order that values of tables leave, where components hold them; 0: none does */
+    double step;          /* of the run */
+    bool has_radii;       /* `radii` was measured */
+    struct tt_radii radii;
+    struct tt_unstable_coupling unstable;
+};
 
-/* For messages. */
-static inline const char *tt_traits_member_name(const struct tt_member *member)
-{
-    return member->unit->name;
-}
+/* Before components are opened. What only an opened component shows is taken to be possible: a choice from these traits
+ * needs at least what any later choice needs. The components are in `arena`. */
+TUTTI_CHECKED enum tutti_err tt_traits_describe(struct tt_traits *traits, const struct tt_job *job,
+                                                struct tt_arena *arena);
+/* Collective, with all components computed, in initialisation mode or after it. The first time, `running` and
+ * `sequence` are made, and the gains of algebraic loops are measured; `traits` is zeroed. Later, what may have changed
+ * is read again. */
+TUTTI_CHECKED enum tutti_err tt_traits_collect(struct tt_traits *traits, struct tt_rank *rank,
+                                               struct tt_structure *running, struct tt_step_sequence *sequence);
 
 #endif

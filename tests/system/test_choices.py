@@ -21,6 +21,22 @@ class Statistics(ChoicesTest):
             self.assertNotIn("steps", json.load(file))
 
 
+class Analysis(ChoicesTest):
+    """`tutti analyze` reports what a run with the same options chooses, also where components are forked to make rollback possible."""
+
+    def test_it_agrees_with_the_run(self):
+        for version in ("1cs", "2", "3"):
+            tracker = kit_fmu("Tracker", version)
+            pair = f"a={tracker}", f"b={tracker}", "--connect", "a.y=b.u", "--stop", "1"
+            for options in ((), ("--step", "0.1"), ("--rtol", "1e-3"), ("--rtol", "1e-3", "--interface", "cs"), ("--coupling", "relax"),
+                            ("--control", "richardson"), ("--events", "early"), ("--coupling", "federated")):
+                with self.subTest(version=version, options=options):
+                    stats = self.stats(*pair, *options)
+                    choices = json.loads(self.tutti("analyze", *pair, *options, "--json").out)["choices"]
+                    for name in ("coupling", "control", "extrapolate", "events"):
+                        self.assertEqual(choices[name], {"value": str(stats[name]), "reason": stats["reasons"][name]})
+
+
 class Jumps(ChoicesTest):
     """A tap that closes when the tank is full. The relay jumps without an event, and the tank tells a dependency that is none:
     a loop with rho(DL) = 0, and a D of 1e6 where the level passes the limit."""

@@ -8,12 +8,12 @@
 
 #include "base/text.h"
 #include "sim/choose.h"
+#include "sim/decide.h"
 #include "sim/control/control.h"
 #include "sim/coupling/coupling.h"
 #include "sim/coupling/tlm.h"
 #include "sim/method_open.h"
 #include "sim/rank_open.h"
-#include "sim/requested.h"
 #include "sim/start/init.h"
 #include "sim/start/linear_model.h"
 
@@ -32,17 +32,13 @@ struct analyzer {
 
 static void record_choices(struct analyzer *analyst, const struct tt_sim *master)
 {
-    static const char *const names[TUTTI_CHOICES] = {"coupling", "control", "extrapolate", "events"};
-    static const char *const orders[] = {"0", "1", "2", "3"};
     const struct tt_method *chosen = &master->chosen;
-    const char *const values[TUTTI_CHOICES] = {tt_system_is_coupled(master->rank->job->system) ? chosen->coupling->name
-                                                                                               : "none",
-                                               chosen->control->name, orders[chosen->order], chosen->detection->name};
     for (int i = 0; i < TUTTI_CHOICES; i++)
-        analyst->analysis.choices[i] =
-            (struct tt_choice){names[i], values[i], chosen->reasons[i][0] ? chosen->reasons[i] : NULL};
-    analyst->analysis.corrects = chosen->corrects;
-    analyst->analysis.smooths = chosen->smooths;
+        analyst->analysis.choices[i] = (struct tt_choice){tt_choose_names[i],
+                                                          tt_choose_value(chosen, (enum tt_choice_number)i),
+                                                          chosen->reasons[i][0] ? chosen->reasons[i] : NULL};
+    analyst->analysis.corrects = chosen->is & TUTTI_METHOD_CORRECTS;
+    analyst->analysis.smooths = chosen->is & TUTTI_METHOD_SMOOTHS;
 }
 
 /* With every unit initialised and none stepped. */
@@ -50,7 +46,7 @@ static enum tutti_err analyze_examine_system(struct analyzer *analyst, struct tt
 {
     struct tt_analysis *analysis = &analyst->analysis;
     analysis->initialised = true;
-    enum tutti_err err = tt_choose_method(master);
+    enum tutti_err err = tt_decide_method(master);
     if (err == TUTTI_ERR_MEMORY)
         return err;
     analysis->chosen = err == TUTTI_OK;
@@ -171,7 +167,7 @@ static void analyze_examine_step(struct analyzer *analyst, struct tt_sim *master
         return;
     enum tutti_err err = tt_init_exit(rank);
     if (!err && analyst->analysis.chosen)
-        err = tt_choose_reconsider_coupling(master);
+        err = tt_decide_reconsider_coupling(master);
     if (!err && analyst->analysis.chosen)
         record_choices(analyst, master);
     if (!err)
@@ -184,11 +180,7 @@ static void analyze_examine_step(struct analyzer *analyst, struct tt_sim *master
 static void examine_start(struct analyzer *analyst, const struct tt_job *job)
 {
     struct tutti_run_stats stats = {0};
-    struct tt_rank rank = {.job = job,
-                           .stats = &stats,
-                           .estimates_errors = tt_choose_may_control(job),
-                           .moves_inputs = tt_choose_may_extrapolate_inputs(job),
-                           .controls_one = tt_choose_may_control_single(job)};
+    struct tt_rank rank = {.job = job, .stats = &stats};
     struct tt_sim master = {.rank = &rank};
     struct tt_analysis *analysis = &analyst->analysis;
 
@@ -243,20 +235,6 @@ static const enum tt_step_method methods[TUTTI_STEP_ROWS] = {
     [TUTTI_ROW_CORRECT] = TUTTI_STEP_CORRECT,   [TUTTI_ROW_SEIDEL] = TUTTI_STEP_SEIDEL,
     [TUTTI_ROW_IMPLICIT] = TUTTI_STEP_IMPLICIT, [TUTTI_ROW_KINEMATIC] = TUTTI_STEP_KINEMATIC};
 
-/* The end of the stable steps that begin with the least one looked at; between `low`, stable, and `high`, not, by bisection. */
-static double finite_step_bisect(const struct tt_linear_system *system, enum tt_step_method method, unsigned order,
-                                 double low, double high)
-{
-    for (int i = 0; i < BISECTIONS; i++) {
-        double middle = sqrt(low * high), radius;
-        bool stable = false;
-        if (tt_step_operator_is_stable(system, method, order, middle, &radius, &stable) != TUTTI_OK)
-            stable = false;
-        *(stable ? &low : &high) = middle;
-    }
-    return low;
-}
-
 static void finite_step_find_limit(const struct tt_linear_system *system, const struct tt_step_analysis *analysis,
                                    enum tt_step_method method, unsigned order, struct tt_step_cell *cell)
 {
@@ -266,7 +244,13 @@ static void finite_step_find_limit(const struct tt_linear_system *system, const 
         double h = analysis->least * pow(10, (double)k / STEPS_PER_DECADE), radius;
         bool stable = false;
         if (tt_step_operator_is_stable(system, method, order, h, &radius, &stable) != TUTTI_OK || !stable) {
-            cell->largest = k > 0 ? finite_step_bisect(system, method, order, before, h) : NAN;
+            /* between `before`, stable, and `h`, not, by bisection */
+            for (int i = 0; i < BISECTIONS && k > 0; i++) {
+                double middle = sqrt(before * h);
+                bool fits = tt_step_operator_is_stable(system, method, order, middle, &radius, &stable) == TUTTI_OK;
+                *(fits && stable ? &before : &h) = middle;
+            }
+            cell->largest = before;
             return;
         }
         before = h;
@@ -274,20 +258,9 @@ static void finite_step_find_limit(const struct tt_linear_system *system, const 
     cell->any_step = true;
 }
 
-static void fill_step_cell(const struct tt_linear_system *system, struct tt_step_analysis *analysis,
-                           enum tt_step_row row, unsigned order)
-{
-    struct tt_step_cell *cell = &analysis->cells[row][order];
-    *cell = (struct tt_step_cell){.radius = NAN, .largest = NAN};
-    cell->known = tt_step_operator_is_stable(system, methods[row], order, analysis->h, &cell->radius, &cell->stable) ==
-                  TUTTI_OK;
-    size_t rows = system->states + 5 * system->outputs + system->inputs;
-    if (cell->known && rows <= MOST_SEARCHED)
-        finite_step_find_limit(system, analysis, methods[row], order, cell);
-}
-
 static enum tutti_err finite_step_fill(const struct tt_linear_system *system, struct tt_step_analysis *analysis)
 {
+    size_t rows = system->states + 5 * system->outputs + system->inputs;
     analysis->least = analysis->h / pow(10, DECADES);
     analysis->most = analysis->h * pow(10, DECADES);
     analysis->constrained = system->constraints.rows > 0;
@@ -295,24 +268,19 @@ static enum tutti_err finite_step_fill(const struct tt_linear_system *system, st
         TRY(tt_step_operator_exact_radius(system, analysis->h, &analysis->exact));
     for (int row = 0; row < TUTTI_STEP_ROWS; row++)
         for (unsigned order = row == TUTTI_ROW_SMOOTH; order < (row == TUTTI_ROW_IMPLICIT ? 1 : TUTTI_ORDERS); order++)
-            if (tt_analyze_step_row_applies(analysis, (enum tt_step_row)row))
-                fill_step_cell(system, analysis, (enum tt_step_row)row, order);
+            if (tt_analyze_step_row_applies(analysis, (enum tt_step_row)row)) {
+                struct tt_step_cell *cell = &analysis->cells[row][order];
+                *cell = (struct tt_step_cell){.radius = NAN, .largest = NAN};
+                cell->known = tt_step_operator_is_stable(system, methods[row], order, analysis->h, &cell->radius,
+                                                         &cell->stable) == TUTTI_OK;
+                if (cell->known && rows <= MOST_SEARCHED)
+                    finite_step_find_limit(system, analysis, methods[row], order, cell);
+            }
     for (int all = 0; all < 2; all++)
         if (analysis->constrained ||
             tt_step_operator_sweep_radius(system, all == 0, analysis->h, &analysis->sweeps[all]) != TUTTI_OK)
             analysis->sweeps[all] = NAN;
     return TUTTI_OK;
-}
-
-static enum tutti_err analyze_finite_steps(struct tt_linear_model *model, struct tt_rank *rank,
-                                           const struct tt_structure *running, const struct tt_step_sequence *sequence,
-                                           struct tt_step_analysis *analysis)
-{
-    if (isfinite(tt_tlm_shortest_delay(rank->job->system)))
-        return tt_fail(TUTTI_ERR_UNSUPPORTED, "there are transmission lines, which have a past of their own");
-    TRY(tt_linear_model_init(model, rank, running, sequence, TUTTI_TWINS_HERE));
-    analysis->by_twins = model->by_twins;
-    return finite_step_fill(&model->system, analysis);
 }
 
 enum tutti_err tt_analyze_finite_step(struct tt_rank *rank, const struct tt_structure *running,
@@ -321,7 +289,13 @@ enum tutti_err tt_analyze_finite_step(struct tt_rank *rank, const struct tt_stru
 {
     struct tt_linear_model model = {0};
     *analysis = (struct tt_step_analysis){.asked = true, .h = h, .exact = NAN};
-    enum tutti_err err = analyze_finite_steps(&model, rank, running, sequence, analysis);
+    enum tutti_err err =
+        isfinite(tt_tlm_shortest_delay(rank->job->system))
+            ? tt_fail(TUTTI_ERR_UNSUPPORTED, "there are transmission lines, which have a past of their own")
+            : tt_linear_model_init(&model, rank, running, sequence, TUTTI_TWINS_HERE);
+    analysis->by_twins = !err && model.by_twins;
+    if (!err)
+        err = finite_step_fill(&model.system, analysis);
     analysis->known = err == TUTTI_OK;
     if (err)
         snprintf(analysis->why_not, sizeof analysis->why_not, "%s", tutti_err_message());

@@ -8,6 +8,7 @@
 #include "model/plan/eval_order.h"
 #include "model/plan/structure.h"
 #include "model/system/system.h"
+#include "sim/method.h"
 #include "sim/start/stability.h"
 #include "sim/start/step_operator.h"
 
@@ -72,8 +73,6 @@ struct tt_choice {
     const char *value;  /* "seidel" */
     const char *reason; /* of `auto`; NULL: it was asked for */
 };
-
-enum { TUTTI_CHOICES = 4 };
 
 /* A cell of the table of stability. */
 struct tt_analysis_cell {

@@ -121,13 +121,13 @@ static bool averages_over_step(const struct tt_execution *execution)
 {
     const struct tt_rank *rank = &execution->rank;
     const struct tt_method *chosen = &execution->master.chosen;
-    bool counts = chosen->smooths;
+    bool counts = chosen->is & TUTTI_METHOD_SMOOTHS;
     for (uint32_t m = 0; m < rank->member_count; m++) {
         const struct tt_member *member = &rank->members[m];
         bool places = member->inputs && member->inputs->choice.at != TUTTI_INPUT_AUTO;
         counts = counts || member->setup.integration.average || places;
     }
-    return counts && !rank->job->options.has_step && (rank->member_count == 1 || !chosen->varies);
+    return counts && !rank->job->options.has_step && (rank->member_count == 1 || !(chosen->is & TUTTI_METHOD_VARIES));
 }
 
 enum tutti_err tt_packed_ensure_started(struct tt_packed *packed)

@@ -42,7 +42,8 @@ static unsigned order_for_extrapolation(const struct tt_sim *master, unsigned ex
     if (chosen->order == TUTTI_CUBIC)
         extrapolation = chosen->on_lines || chosen->holding ? 1 : TUTTI_CUBIC;
     unsigned order = coupled ? chosen->coupling->order(extrapolation) : chosen->table_order;
-    if (coupled && chosen->last_only && extrapolation == 0) /* most of a step is made with held inputs */
+    if (coupled && (chosen->is & TUTTI_METHOD_LAST_ONLY) &&
+        extrapolation == 0) /* most of a step is made with held inputs */
         order = 1;
     unsigned most = chosen->table_order > 0 ? chosen->table_order : master->staging.holds ? 2 : order;
     return order < most ? order : most;
@@ -180,7 +181,7 @@ enum tutti_err tt_control_open_held(struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
     bool holds = master->staging.holds || (master->extrapolation.order == 0 && !master->chosen.coupling->joins);
-    if (!master->chosen.per_time || !holds || !tt_system_is_coupled(rank->job->system))
+    if (!(master->chosen.is & TUTTI_METHOD_PER_TIME) || !holds || !tt_system_is_coupled(rank->job->system))
         return TUTTI_OK;
     struct held_marker marker = {rank, master->extrapolation.order,
                                  tt_arena_array(&rank->arena, master->outputs.count, sizeof *marker.held)};
@@ -244,7 +245,8 @@ static bool error_is_noise_per_time(struct tt_sim *master, const struct tt_attem
     struct tt_error_model *learned = &master->memory.learned;
     double h = now->target - now->from, before = learned->noise_h;
     if (!now->converged || !(now->seen < MOST_NOISE_PER_TIME) || tt_extrapolation_begins(&master->extrapolation) ||
-        master->chosen.late) /* then outputs jump where the step changes, by as much as the step was before */
+        (master->chosen.is &
+         TUTTI_METHOD_LATE)) /* then outputs jump where the step changes, by as much as the step was before */
         return false;
 
     /* Predictions from here may look back over a point where signals have bent. */

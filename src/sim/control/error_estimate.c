@@ -5,7 +5,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "sim/compatibility.h"
+#include "sim/choose.h"
 #include "sim/control/control.h"
 #include "sim/coupling/coupling.h"
 #include "sim/rank.h"
@@ -17,8 +17,8 @@ static const double LEAST_RANGE = 0.01; /* as a part of the size, as in norm.c *
 static bool error_estimate_applies(const struct tt_sim *master)
 {
     const struct tt_method *chosen = &master->chosen;
-    return chosen->general && tt_system_is_coupled(master->rank->job->system) && !chosen->control->varies &&
-           !chosen->coupling->joins && !chosen->coupling->federates;
+    return (chosen->is & TUTTI_METHOD_GENERAL) && tt_system_is_coupled(master->rank->job->system) &&
+           !chosen->control->varies && !chosen->coupling->joins && !chosen->coupling->federates;
 }
 
 static double error_estimate_value(const struct tt_rank *rank, uint32_t real)
@@ -128,8 +128,8 @@ static void error_estimate_warn(const struct tt_sim *master, const char *name)
 {
     const struct tt_rank *rank = master->rank;
     const struct tutti_run_options *options = &rank->job->options;
-    const struct tt_member *blame = master->chosen.blame;
-    bool may_fork = blame && !tt_traits_can_roll_back(blame->unit) && !rank->asks_to_go_back;
+    const struct tt_component_traits *blame = master->chosen.fixed_by;
+    bool may_fork = blame && !(blame->is & TUTTI_TRAIT_ROLLBACK) && !(rank->expected.is & TUTTI_METHOD_FORKS);
     if (!blame || options->has_step || rank->stats->estimated_error <= 1 || rank->fabric->rank > 0)
         return;
     tt_log_unfiltered(rank->unit_log, TUTTI_LOG_WARNING, NULL,
@@ -137,8 +137,8 @@ static void error_estimate_warn(const struct tt_sim *master, const char *name)
                       "controlled: '%s' %s, so all "
                       "steps are of %s; use %sa smaller --step (half of it should give the same result)",
                       rank->stats->estimated_error, NUMBER(master->norm.rtol), name, rank->stats->estimated_size,
-                      blame->unit->name, master->chosen.blame_for, NUMBER(rank->times.step),
-                      may_fork ? "--rollback fork, " : tt_compatibility_suggest_rollback(blame));
+                      blame->name, master->chosen.fixed_because, NUMBER(rank->times.step),
+                      may_fork ? "--rollback fork, " : tt_choose_suggest_rollback(blame));
 }
 
 static enum tutti_err report_estimated_error(const struct tt_error_estimate *foretold, struct tt_sim *master,

@@ -69,12 +69,12 @@ static enum tutti_err twin_check_units(const struct tt_execution *execution)
 {
     const struct tt_rank *rank = &execution->rank;
     const struct tt_method *chosen = &execution->master.chosen;
-    if (!chosen->general || !chosen->control->doubles)
+    if (!(chosen->is & TUTTI_METHOD_GENERAL) || !chosen->control->doubles)
         return tt_fail(
             TUTTI_ERR_ARGUMENT,
             "--twin is for steps that are made in one piece and in two halves: it goes with --control richardson or "
             "slope, not with %s",
-            chosen->general ? chosen->control->name : "one FMU whose steps are not controlled");
+            (chosen->is & TUTTI_METHOD_GENERAL) ? chosen->control->name : "one FMU whose steps are not controlled");
     for (uint32_t m = 0; m < rank->member_count; m++)
         TRY(check_twin_unit(&rank->members[m]));
     return TUTTI_OK;

@@ -142,7 +142,7 @@ static enum tutti_err newton_check_last(const struct tt_member *member)
 static enum tutti_err open_last_step(struct tt_interface_newton *self)
 {
     struct tt_rank *rank = self->master->rank;
-    self->last = self->master->chosen.last_only;
+    self->last = self->master->chosen.is & TUTTI_METHOD_LAST_ONLY;
     for (uint32_t r = 0; r < self->cycles.count && self->last; r++)
         for (uint32_t i = 0; i < self->cycles.items[r].stage->count; i++)
             TRY(newton_check_last(&rank->members[tt_interface_newton_unit_at(self, self->cycles.items[r].stage, i)]));

@@ -42,7 +42,7 @@ static enum tutti_err jacobi_step(struct tt_sim *master, void *self, double targ
     if (__builtin_expect(master->correction != NULL, 0))
         TRY(tt_correction_begin_step(master->correction, target));
     TRY(jacobi_step_units(master, target, outcome));
-    if (__builtin_expect(master->defers_exchange, 0)) {
+    if (__builtin_expect(master->chosen.is & TUTTI_METHOD_DEFERS_EXCHANGE, 0)) {
         master->exchange_deferred = true; /* sent if the step is good: tt_coupling_send_deferred */
         return TUTTI_OK;
     }

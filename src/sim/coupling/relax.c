@@ -112,7 +112,7 @@ static enum tutti_err open_relax_cycle(struct tt_sim *master, const struct relax
             return tt_fail_memory();
     }
     TRY(tt_options_choose("accelerate", rank->job->options.accelerate, &kind));
-    if (master->chosen.accelerates)
+    if (master->chosen.is & TUTTI_METHOD_ACCELERATES)
         kind = TUTTI_ACCELERATE_ANDERSON;
     return tt_accelerator_init(&cycle->accelerator, (enum tt_acceleration)kind, cycle->size);
 }

@@ -516,7 +516,7 @@ static enum tutti_err restore_solver_point(struct strong *strong, enum tt_solver
         strong_restore_point(strong, here);
     else if (!here || strong->live != here->number)
         *task = TUTTI_SOLVER_RESTART;
-    if (here == strong->now && master->chosen.goes_back && master->start.t == rank->t)
+    if (here == strong->now && (master->chosen.is & TUTTI_METHOD_GOES_BACK) && master->start.t == rank->t)
         memcpy(strong->start, strong->now, strong->point_size);
     bool news = false;
     tt_joint_system_update_external(&strong->system, strong->t, &news);
@@ -692,7 +692,7 @@ static enum tutti_err strong_step(struct tt_sim *master, void *self, double targ
     TRY(stage_other_units(master, strong, target));
     if (strong->system.pool.unit_count > 0)
         TRY(step_joint_system(strong, target, outcome));
-    if (!(strong->early && master->chosen.goes_back)) /* else all of them are taken back */
+    if (!(strong->early && (master->chosen.is & TUTTI_METHOD_GOES_BACK))) /* else all of them are taken back */
         TRY(step_other_units(master, strong, target, outcome));
     return tt_channels_exchange(&master->rank->channels);
 }

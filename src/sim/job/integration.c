@@ -170,7 +170,7 @@ enum tutti_err tt_integration_resolve(struct tt_integration *integration, const 
     return resolve_solver_steps(integration, options, times, coupled);
 }
 
-static bool is_auto_word(const char *word)
+bool tt_integration_is_auto(const char *word)
 {
     return !word || strcmp(word, "auto") == 0;
 }
@@ -178,27 +178,23 @@ static bool is_auto_word(const char *word)
 bool tt_integration_may_join(const struct tutti_run_options *options)
 {
     bool tolerance = (options->has_rtol || options->has_atol) && !options->has_step;
-    return tolerance && is_auto_word(options->coupling) && is_auto_word(options->control) &&
-           is_auto_word(options->extrapolate) && !options->error_per && !options->correct && !options->smooth &&
-           !options->order;
+    return tolerance && tt_integration_is_auto(options->coupling) && tt_integration_is_auto(options->control) &&
+           tt_integration_is_auto(options->extrapolate) && !options->error_per && !options->correct &&
+           !options->smooth && !options->order;
 }
 
 /* ---- options ---- */
-
-/* "auto" restricts no more than an option that is not given. */
-static bool option_restricts_joining(const struct tutti_run_options *options, const struct tt_option *option)
-{
-    const char *const *word = (const char *const *)(const void *)((const char *)options + option->value);
-    return tt_options_is_given(options, option) && !(option->kind == TUTTI_OPTION_TEXT && is_auto_word(*word));
-}
 
 /* Returns true if options specify neither how units are stepped nor features of Co-Simulation. */
 static bool is_joining_allowed(const struct tutti_run_options *options)
 {
     bool says = options->no_event_mode || options->no_event_mode_unit_count > 0 || options->input_at ||
                 options->no_stop_time || options->no_stop_time_unit_count > 0;
-    for (const struct tt_option *option = tt_options; option->name && !says; option++)
-        says = option->group == TUTTI_GROUP_COUPLING && option_restricts_joining(options, option);
+    for (const struct tt_option *option = tt_options; option->name && !says; option++) {
+        const char *const *word = (const char *const *)(const void *)((const char *)options + option->value);
+        says = option->group == TUTTI_GROUP_COUPLING && tt_options_is_given(options, option) &&
+               !(option->kind == TUTTI_OPTION_TEXT && tt_integration_is_auto(*word));
+    }
     return !says;
 }
 
@@ -226,31 +222,21 @@ static enum tutti_err check_component_joins(const struct tt_joining *job, uint32
     struct tutti_run_options own = *job->asked;
     double step;
     TRY(tt_annotation_apply_component(&own, job->system, component, &step));
-    bool me = is_auto_word(own.interface) || strcmp(own.interface, "me") == 0;
+    bool me = tt_integration_is_auto(own.interface) || strcmp(own.interface, "me") == 0;
     *joins = me && model_exchange_suffices(component->fmu->desc) && is_joining_allowed(&own) && step <= 0 &&
              component->step_hint <= 0 && !own.filter && same_option_word(own.solver, job->options->solver) &&
              !tt_state_files_initial(job->states, c) && !tt_state_files_final(job->states, c);
-    *changes = *changes ||
-               (is_auto_word(own.interface) && !own.solver && component->fmu->desc->interfaces[TUTTI_CS].present);
-    return TUTTI_OK;
-}
-
-static enum tutti_err has_algebraic_loop(const struct tt_system *system, bool *loop)
-{
-    struct tt_structure running;
-    *loop = false;
-    TRY(tt_structure_init(&running, system, TUTTI_PHASE_RUN));
-    for (uint32_t c = 0; c < system->component_count && !*loop; c++)
-        *loop = tt_structure_is_in_loop(&running, c);
-    tt_structure_fini(&running);
+    *changes = *changes || (tt_integration_is_auto(own.interface) && !own.solver &&
+                            component->fmu->desc->interfaces[TUTTI_CS].present);
     return TUTTI_OK;
 }
 
 enum tutti_err tt_integration_find_joining(const struct tt_joining *job, bool *joins)
 {
     const struct tt_system *system = job->system;
+    struct tt_structure running;
     size_t states = 0;
-    bool changes = false, loop = false;
+    bool changes = false;
     *joins = !tt_system_is_alone(system) && !system->foreign && system->connection_count > 0 &&
              system->fed_count == 0 && system->constraint_count == 0 && tt_integration_may_join(job->options) &&
              is_joining_allowed(job->options) && job->options->unit_step_count == 0;
@@ -259,8 +245,11 @@ enum tutti_err tt_integration_find_joining(const struct tt_joining *job, bool *j
         states += system->components[c].fmu->desc->state_count;
     }
     *joins = *joins && changes && states > 0;
-    if (*joins)
-        TRY(has_algebraic_loop(system, &loop));
-    *joins = *joins && !loop;
+    if (!*joins)
+        return TUTTI_OK;
+    TRY(tt_structure_init(&running, system, TUTTI_PHASE_RUN));
+    for (uint32_t c = 0; c < system->component_count && *joins; c++)
+        *joins = !tt_structure_is_in_loop(&running, c);
+    tt_structure_fini(&running);
     return TUTTI_OK;
 }

@@ -9,6 +9,8 @@
 #include "sim/job/times.h"
 #include "unit/unit.h"
 
+/* Returns true if the choice is left to `auto`. NULL: the option is not given. */
+bool tt_integration_is_auto(const char *word);
 /* ARGUMENT, listing the possible words, for any other word. */
 TUTTI_CHECKED enum tutti_err tt_integration_choose_interface(const struct tutti_run_options *options,
                                                              enum tt_interface_choice *choice);

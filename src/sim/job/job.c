@@ -286,19 +286,8 @@ static const char *describe_protected_file(const struct tt_job *job, const char 
     return read;
 }
 
-static enum tutti_err job_check_states(const struct tt_job *job)
-{
-    for (uint32_t c = 0; c < job->states.count; c++) {
-        const char *path = tt_state_files_final(&job->states, c),
-                   *other = path ? describe_protected_file(job, path) : NULL;
-        if (other)
-            return tt_fail(TUTTI_ERR_ARGUMENT, "--final-state '%s' is the file of %s; name another", path, other);
-    }
-    return TUTTI_OK;
-}
-
 /* FMUs that a system refers to may lie beside it. */
-static enum tutti_err job_check_fmus(const struct tt_job *job)
+static enum tutti_err job_check_written_files(const struct tt_job *job)
 {
     const char *const written[][2] = {
         {"-o", job->options.output}, {"--step-log", job->options.step_log}, {"--checkpoint", job->options.checkpoint}};
@@ -307,6 +296,12 @@ static enum tutti_err job_check_fmus(const struct tt_job *job)
             if (tt_fs_is_same_file(written[i][1], job->system->fmus[f]->path))
                 return tt_fail(TUTTI_ERR_ARGUMENT, "%s '%s' is an FMU of the system; name another file", written[i][0],
                                written[i][1]);
+    for (uint32_t c = 0; c < job->states.count; c++) {
+        const char *path = tt_state_files_final(&job->states, c),
+                   *other = path ? describe_protected_file(job, path) : NULL;
+        if (other)
+            return tt_fail(TUTTI_ERR_ARGUMENT, "--final-state '%s' is the file of %s; name another", path, other);
+    }
     return TUTTI_OK;
 }
 
@@ -328,16 +323,6 @@ static enum tutti_err job_find_results(struct tt_job *job)
     return job_find_absolute(job->options.checkpoint, &job->checkpoint);
 }
 
-/* Scripts of batch systems name the same file for both, also the first time. */
-static bool is_first_run(const struct tutti_run_options *options, const char *path)
-{
-    bool same = options->checkpoint && strcmp(options->checkpoint, options->resume) == 0;
-    char *previous = same ? tt_checkpoint_previous_path(path) : NULL;
-    bool none = previous && access(path, F_OK) != 0 && access(previous, F_OK) != 0;
-    free(previous);
-    return none;
-}
-
 static enum tutti_err job_read_checkpoint(struct tt_job *job)
 {
     const struct tutti_run_options *options = &job->options;
@@ -347,7 +332,12 @@ static enum tutti_err job_read_checkpoint(struct tt_job *job)
     const char *path = tt_job_find_path(options, options->resume);
     if (!path)
         return tt_model_files_fail_foreign(options->resume);
-    if (is_first_run(options, path))
+    /* Scripts of batch systems name the same file for both, also the first time. */
+    bool same = options->checkpoint && strcmp(options->checkpoint, options->resume) == 0;
+    char *previous = same ? tt_checkpoint_previous_path(path) : NULL;
+    bool none = previous && access(path, F_OK) != 0 && access(previous, F_OK) != 0;
+    free(previous);
+    if (none)
         return TUTTI_OK;
     TRY(tt_fail_context(tt_checkpoint_read(&job->resume, path, &kept), "--resume"));
     if (kept)
@@ -368,9 +358,7 @@ static enum tutti_err job_open(struct tt_job *job, const struct tutti_run_option
         err = job_read_checkpoint(job);
     if (!err)
         err = job_resolve_options(job, earlier);
-    if (!err)
-        err = job_check_fmus(job);
-    return job_close_failed(job, err ? err : job_check_states(job));
+    return job_close_failed(job, err ? err : job_check_written_files(job));
 }
 
 enum tutti_err tt_job_open(struct tt_job *job, const struct tutti_run_options *options, const struct tt_visit *visit)

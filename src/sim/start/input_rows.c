@@ -25,13 +25,6 @@ static double row_step_of(const struct tt_rank *rank, const struct tt_member *me
     return smallest < rank->times.step && step > (1 - TUTTI_TRAJECTORY_SPLINTER) * smallest ? step : 0;
 }
 
-/* Returns true if the FMU has an internal step that does not divide `step`. */
-static bool breaks_internal_step(const struct tt_member *member, double step)
-{
-    double fixed = member->unit->fmu->desc->interfaces[TUTTI_CS].fixed_step;
-    return fixed > 0 && !tt_time_grid_fits(0, fixed, step);
-}
-
 enum tutti_err tt_input_rows_fit_step(struct tt_rank *rank)
 {
     if (!tt_job_drives_inputs(rank->job) || rank->job->options.has_step || rank->times.step_proposed)
@@ -44,7 +37,8 @@ enum tutti_err tt_input_rows_fit_step(struct tt_rank *rank)
     TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, steps, rank->member_count));
     for (uint32_t m = 0; m < rank->member_count; m++) {
         double parts = ceil(steps[m] / rank->times.step * (1 - 1e-9));
-        if (steps[m] > 0 && !breaks_internal_step(&rank->members[m], steps[m] / parts))
+        double internal = rank->units[m]->fmu->desc->interfaces[TUTTI_CS].fixed_step;
+        if (steps[m] > 0 && (internal <= 0 || tt_time_grid_fits(0, internal, steps[m] / parts)))
             rank->times.step = steps[m] / parts;
     }
     return TUTTI_OK;

@@ -123,17 +123,6 @@ static enum tutti_err check_units_exist(const struct tt_rank *rank, const char *
     return TUTTI_OK;
 }
 
-/* A step that an annotation asks for is a fault of the file. */
-static enum tutti_err check_step_multiple(const struct tt_rank *rank, uint32_t m)
-{
-    const struct tt_component *component = &rank->job->system->components[m];
-    const struct tt_member *member = &rank->members[m];
-    enum tutti_err err = tt_times_check_multiple(&rank->times, member->setup.own_step, component->name);
-    return err && member->setup.step_from_file
-               ? tt_fail_context(TUTTI_ERR_FORMAT, "%s:%u", component->file, component->line)
-               : err;
-}
-
 /* Assigns separate grids to units that step less often, or have a fixed step. */
 static enum tutti_err assign_step_grids(struct tt_rank *rank)
 {
@@ -146,8 +135,13 @@ static enum tutti_err assign_step_grids(struct tt_rank *rank)
     for (uint32_t m = 0; m < rank->member_count; m++) {
         struct tt_member *member = &rank->members[m];
         double step = member->setup.own_step > 0 ? member->setup.own_step : rank->times.step;
-        if (member->setup.own_step > 0 && !rank->free_steps)
-            TRY(check_step_multiple(rank, m));
+        if (member->setup.own_step > 0 && !(rank->expected.is & TUTTI_METHOD_FREE_STEPS)) {
+            const struct tt_component *component = &rank->job->system->components[m];
+            enum tutti_err err = tt_times_check_multiple(&rank->times, member->setup.own_step, component->name);
+            if (err && member->setup.step_from_file) /* a fault of the file */
+                return tt_fail_context(TUTTI_ERR_FORMAT, "%s:%u", component->file, component->line);
+            TRY(err);
+        }
         member->has_grid = member->unit->uniform || !tt_time_same(step, rank->times.step, 0);
         tt_time_grid_init(&member->now.grid, rank->times.start, step, rank->times.stop);
     }
@@ -204,7 +198,8 @@ static enum tutti_err choose_kind(struct tt_rank *rank, uint32_t c, const struct
     TRY(tt_integration_find_interface(options, component->fmu, tt_system_is_alone(rank->job->system), kind));
     if ((*kind)->interface != TUTTI_ME)
         return tt_system_is_alone(rank->job->system) ? tt_integration_reject_options(options, false) : TUTTI_OK;
-    bool disturbed = member->bent || has_wired_inputs(rank, c) || rank->estimates_errors || rank->job->is_fed;
+    bool disturbed = member->bent || has_wired_inputs(rank, c) || (rank->expected.is & TUTTI_METHOD_SHARES_TOLERANCE) ||
+                     rank->job->is_fed;
     TRY(tt_integration_resolve(&member->setup.integration, options, &rank->times, member->setup.tolerance, disturbed,
                                tt_system_is_coupled(rank->job->system)));
     member->setup.integration.sensitivity = rank->job->sensitivity;
@@ -238,7 +233,7 @@ bool tt_open_may_fork(const struct tt_rank *rank, const struct tt_member *member
     const struct tt_component *component = &rank->job->system->components[member->component];
     uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
     bool coupled = tt_system_is_coupled(rank->job->system);
-    return member->setup.rollback == TUTTI_ROLLBACK_AUTO && rank->asks_to_go_back &&
+    return member->setup.rollback == TUTTI_ROLLBACK_AUTO && (rank->expected.is & TUTTI_METHOD_FORKS) &&
            !member->setup.integration.solver && (can & TUTTI_CAN_VARIABLE_STEP) &&
            (coupled || (member->inputs && tt_inputs_depend_on_steps(member->inputs, can)));
 }
@@ -316,12 +311,6 @@ static enum tutti_err create_unit(struct tt_rank *rank, uint32_t c, const struct
                : TUTTI_OK;
 }
 
-/* Returns true if the source of an input is smooth, so that a solver need not restart. */
-static bool is_input_smooth(const struct tt_trajectory_input *input, bool cubic)
-{
-    return input->expression ? tt_expression_is_smooth(input->expression) : cubic;
-}
-
 /* Needs the interface, which decides how inputs can be followed; but is needed before the unit is made. */
 static enum tutti_err open_unit_inputs(struct tt_rank *rank, uint32_t c, const struct tt_driven_inputs *drive,
                                        const struct tutti_run_options *own)
@@ -329,8 +318,12 @@ static enum tutti_err open_unit_inputs(struct tt_rank *rank, uint32_t c, const s
     const struct tt_component *component = &rank->job->system->components[c];
     rank->members[c].driven = drive->counts && drive->counts[c] > 0;
     bool cubic = own->interpolate && strcmp(own->interpolate, "cubic") == 0;
-    for (size_t i = 0; rank->members[c].driven && i < drive->counts[c]; i++)
-        rank->members[c].bent = rank->members[c].bent || !is_input_smooth(&drive->inputs[c][i], cubic);
+    for (size_t i = 0; rank->members[c].driven && i < drive->counts[c];
+         i++) { /* if smooth, a solver need not restart */
+        const struct tt_expression *expression = drive->inputs[c][i].expression;
+        bool smooth = expression ? tt_expression_is_smooth(expression) : cubic;
+        rank->members[c].bent = rank->members[c].bent || !smooth;
+    }
     if (!rank->members[c].driven || !tt_rank_owns(rank, c))
         return TUTTI_OK;
     struct tt_inputs *inputs = tt_arena_alloc(&rank->arena, sizeof *inputs);
@@ -381,13 +374,14 @@ static enum tutti_err create_component(struct tt_rank *rank, uint32_t c, const s
                               : experiment->has_tolerance ? experiment->tolerance
                                                           : 0;
     bool not_its_own = own.has_rtol == rank->job->options.has_rtol && own.rtol == rank->job->options.rtol;
-    if (rank->estimates_errors && not_its_own)
+    if ((rank->expected.is & TUTTI_METHOD_SHARES_TOLERANCE) && not_its_own)
         member->setup.share = tolerance_share(&rank->job->options, member->setup.tolerance);
     member->setup.no_stop_time =
         is_unit_listed(component->name, own.no_stop_time, own.no_stop_time_units, own.no_stop_time_unit_count);
     TRY(open_unit_inputs(rank, c, drive, &own));
     uint32_t can = component->fmu->desc->interfaces[TUTTI_CS].flags;
-    if (rank->controls_one && member->inputs && tt_inputs_depend_on_steps(member->inputs, can))
+    bool controlled = (rank->expected.is & TUTTI_METHOD_GENERAL) && !tt_system_is_coupled(rank->job->system);
+    if (controlled && member->inputs && tt_inputs_depend_on_steps(member->inputs, can))
         member->setup.share = tolerance_share(&rank->job->options, member->setup.tolerance);
     TRY(choose_rollback(rank, member, &own));
     TRY(create_unit(rank, c, &own));
@@ -620,10 +614,10 @@ enum tutti_err tt_open_list_moving_inputs(struct tt_rank *rank, uint32_t compone
         .rank = rank, .member = member, .nodes = nodes, .from_file = from_file, .count = from_file};
     for (size_t i = 0; i < from_file; i++)
         moving->references[i] = member->inputs->slope_references[i];
-    if (rank->moves_inputs)
+    if (rank->expected.is & TUTTI_METHOD_MOVES_INPUTS)
         moving_inputs_add(moving, component, TUTTI_TYPE_FLOAT64);
     moving->doubles = moving->count;
-    if (rank->moves_inputs)
+    if (rank->expected.is & TUTTI_METHOD_MOVES_INPUTS)
         moving_inputs_add(moving, component, TUTTI_TYPE_FLOAT32);
     *connected = moving->count > from_file;
     options->moving = moving->references;

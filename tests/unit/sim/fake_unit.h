@@ -15,6 +15,7 @@
 
 #include "sim/ranks/shared_fabric.h"
 #include "sim/choose.h"
+#include "sim/decide.h"
 #include "sim/control/control.h"
 #include "sim/coupling/coupling.h"
 #include "sim/method_open.h"
@@ -391,6 +392,9 @@ static inline void fake_make_rank(struct fake_world *world)
         rank->owns_fabric = true;
     }
     rank->heartbeat = rank->fabric->where;
+    struct tt_traits described;
+    assert_ok(tt_traits_describe(&described, rank->job, &rank->arena));
+    tt_choose_method(&rank->job->options, &described, &rank->expected);
     rank->units = tt_arena_array(&rank->arena, world->count, sizeof *rank->units);
     rank->members = tt_arena_array(&rank->arena, world->count, sizeof *rank->members);
     rank->own = tt_arena_array(&rank->arena, world->count, sizeof *rank->own);
@@ -439,13 +443,16 @@ static inline void fake_open(struct fake_world *world)
     struct tt_rank *rank = &world->execution.rank;
     struct tt_sim *master = &world->execution.master;
     fake_prepare(world);
-    assert_ok(tt_choose_method(master));
-    if (world->coupling)
+    assert_ok(tt_decide_method(master));
+    if (world->coupling) {
         master->chosen.coupling = world->coupling;
+        master->chosen.is |= (world->coupling->waves ? TUTTI_METHOD_IN_SEQUENCE : 0u) |
+                             (world->coupling->iterates || world->coupling->joins ? TUTTI_METHOD_ALL_SIGNALS : 0u);
+    }
     if (world->control)
         master->chosen.control = world->control;
     if (master->chosen.control->varies)
-        master->chosen.varies = master->chosen.by_attempts = true;
+        master->chosen.is |= TUTTI_METHOD_VARIES | TUTTI_METHOD_BY_ATTEMPTS;
     assert_ok(tt_sim_connect(master));
     for (uint32_t m = 0; m < rank->own_count; m++) {
         struct tt_member *member = rank->own[m];

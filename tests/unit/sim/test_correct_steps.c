@@ -2,7 +2,7 @@
 /* Linear correction and smoothing from step to step: what is done once, steps that are taken back, events, refusals. */
 #include "mixers.h"
 
-#include "sim/choose.h"
+#include "sim/decide.h"
 #include "sim/control/control.h"
 #include "sim/coupling/coupling.h"
 #include "sim/coupling/correction.h"
@@ -48,7 +48,7 @@ static void start_units(struct pieces *run, const struct tutti_run_options *opti
     master->observer = &run->execution.observer;
     assert_ok(tt_rank_open(rank));
     assert_ok(tt_init_compute(rank));
-    assert_ok(tt_choose_method(master));
+    assert_ok(tt_decide_method(master));
     assert_ok(tt_init_exit(rank));
     assert_ok(tt_sim_connect(master));
     assert_ok(tt_events_handle(master, &crossed));

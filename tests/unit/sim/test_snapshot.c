@@ -171,8 +171,7 @@ static void every_field_is_listed(void **state)
         OF_RANK(is_twin), OF_RANK(heartbeat), OF_RANK(place), OF_RANK(log), OF_RANK(unit_log), OF_RANK(units),
         OF_RANK(members), OF_RANK(member_count), OF_RANK(own), OF_RANK(own_count), OF_RANK(watched),
         OF_RANK(watched_count), OF_RANK(watches), OF_RANK(has_grids), OF_RANK(overlaps), OF_RANK(single_unit),
-        OF_RANK(estimates_errors), OF_RANK(moves_inputs), OF_RANK(asks_to_go_back), OF_RANK(joins), OF_RANK(free_steps),
-        OF_RANK(controls_one), OF_RANK(channels), OF_RANK(ticks), OF_RANK(times), OF_RANK(span),
+        OF_RANK(joins), OF_RANK(expected), OF_RANK(channels), OF_RANK(ticks), OF_RANK(times), OF_RANK(span),
         /* The arrays of the wires are pieces; slopes are set at the beginning of each step. */
         OF_RANK(wires),
         /* Saved by sim/pending_set.h; of the points that there are; `t`, and no member, after a restore. */

@@ -91,7 +91,7 @@ static void make_base(struct probed *probed, const struct tt_step_jacobian *jaco
         assert_int_equal(outcome.why, TUTTI_REACHED);
         assert_ok(read_rows(probed, &rank->members[c], base + jacobian->row_first[c]));
     }
-    assert_ok(tt_snapshot_restore(&master->start, rank));
+    assert_ok(tt_snapshot_restore(&master->start, rank, TUTTI_STATE_ROLLBACK));
 }
 
 /* dy/du of a mixer over a step h, with states that were solved exactly. */
