@@ -237,13 +237,13 @@ INLINED struct tt_batched_call *batched_call_pass_all(struct tt_batched_call *tr
 }
 
 uint32_t tt_batched_call_step(struct tt_batched_call *triples, uint32_t first, uint32_t end,
-                              struct tt_batched_call_pass *pass)
+                              struct tt_batched_call_pass *pass, bool one_by_one)
 {
     struct tt_fmi_call_frame frame = batched_call_enter(pass);
     struct tt_batched_call *at = triples + first;
     if (first < end)
-        at = pass->one_by_one ? batched_call_pass_all(at, triples + end, pass, true)
-                              : batched_call_pass_all(at, triples + end, pass, false);
+        at = one_by_one ? batched_call_pass_all(at, triples + end, pass, true)
+                        : batched_call_pass_all(at, triples + end, pass, false);
     tt_fmi_call_leave_pass(&pass->watch, frame);
     return (uint32_t)(at - triples);
 }
@@ -355,7 +355,7 @@ INLINED uint32_t batched_call_run(struct tt_batched_call *triples, uint32_t coun
 
 /* One that is alone reads nothing but what it has written itself: all ways to gather are the same to it. */
 static uint32_t batched_call_run_all(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
-                                     struct tt_batched_call_many *many)
+                                     bool one_by_one, struct tt_batched_call_many *many)
 {
     if (count == 1 && triples->fmi != 0 && batched_call_is_ready(triples->instance)) {
         batched_call_announce(triples, pass);
@@ -365,28 +365,29 @@ static uint32_t batched_call_run_all(struct tt_batched_call *triples, uint32_t c
         default: return batched_call_run(triples, 1, pass, many, true, 3);
         }
     }
-    return pass->one_by_one ? batched_call_run(triples, count, pass, many, true, 0)
-                            : batched_call_run(triples, count, pass, many, false, 0);
+    return one_by_one ? batched_call_run(triples, count, pass, many, true, 0)
+                      : batched_call_run(triples, count, pass, many, false, 0);
 }
 
 uint32_t tt_batched_call_run(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
-                             struct tt_batched_call_many *many)
+                             bool one_by_one, struct tt_batched_call_many *many)
 {
     struct tt_fmi_call_frame frame = batched_call_enter(pass);
     many->made = 0;
-    uint32_t at = batched_call_run_all(triples, count, pass, many);
+    uint32_t at = batched_call_run_all(triples, count, pass, one_by_one, many);
     tt_fmi_call_leave_pass(&pass->watch, frame);
     return at;
 }
 
-uint32_t tt_batched_call_step_once(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass)
+uint32_t tt_batched_call_step_once(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
+                                   bool one_by_one)
 {
     struct tt_instance *outer = tt_fmi_call_current;
     if (unlikely(!tt_fmi_call_enter_unread(&pass->watch)))
-        return tt_batched_call_step(triples, 0, count, pass);
+        return tt_batched_call_step(triples, 0, count, pass, one_by_one);
     pass->at = TUTTI_TRIPLE_NOWHERE;
     struct tt_batched_call *at = triples, *end = triples + count;
-    at = pass->one_by_one ? batched_call_pass_all(at, end, pass, true) : batched_call_pass_all(at, end, pass, false);
+    at = one_by_one ? batched_call_pass_all(at, end, pass, true) : batched_call_pass_all(at, end, pass, false);
     tt_fmi_call_leave_unread(outer);
     return (uint32_t)(at - triples);
 }

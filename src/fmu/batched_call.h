@@ -64,7 +64,6 @@ struct tt_batched_call_pass {
     struct tt_batched_call_aim aim;
     _Atomic uint32_t *heartbeat;
     const double *source; /* values from which inputs are taken */
-    bool one_by_one;      /* inputs are gathered triple by triple; otherwise for all triples before the pass */
     /* Answers. */
     enum tt_batched_call_stop at;
     enum tt_fmi_status status;
@@ -77,10 +76,12 @@ struct tt_batched_call_pass {
 bool tt_batched_call_make(struct tt_batched_call *triple, struct tt_instance *instance,
                           const struct tt_batched_call_values *inputs, const struct tt_batched_call_values *outputs);
 
+/* `one_by_one`: each triple gathers its inputs from pass->source before its step; otherwise all inputs are staged before the first step. */
+
 /* Makes one step of triples first ... end - 1. Returns `end`, or the index of the triple at which it stopped: pass->at
  * has the position. triple->quiet of that triple was decremented for this step. */
 uint32_t tt_batched_call_step(struct tt_batched_call *triples, uint32_t first, uint32_t end,
-                              struct tt_batched_call_pass *pass);
+                              struct tt_batched_call_pass *pass, bool one_by_one);
 
 /* The next step: from t to `target`. False if that cannot be reached, up to rounding. */
 static inline bool tt_batched_call_aim(struct tt_batched_call_pass *pass, double t, double target, double span)
@@ -113,11 +114,12 @@ struct tt_batched_call_many {
 /* Makes up to `most` steps of all triples; there must be at least one. Returns `count`, or the triple at which it
  * stopped within a step, like tt_batched_call_step. */
 uint32_t tt_batched_call_run(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
-                             struct tt_batched_call_many *many);
+                             bool one_by_one, struct tt_batched_call_many *many);
 
 /* Makes one step of all triples, as tt_batched_call_step does; there must be at least one. The fastest variant for
  * callers that return after each step. */
-uint32_t tt_batched_call_step_once(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass);
+uint32_t tt_batched_call_step_once(struct tt_batched_call *triples, uint32_t count, struct tt_batched_call_pass *pass,
+                                   bool one_by_one);
 
 /* Concludes the call that a pass stopped at, as instance.h would have; after a do-step pass->step is its result. */
 TUTTI_CHECKED enum tutti_err tt_batched_call_conclude(const struct tt_batched_call *triple,

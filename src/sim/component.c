@@ -30,7 +30,7 @@ static double input_horizon(const struct tt_rank *rank, const struct tt_member *
  * where they stood: try half of it, and half again. Where steps can be taken back, all units are, and try a shorter one. */
 static enum tutti_err do_steps_towards(struct tt_rank *rank, const struct tt_step_rules *rules,
                                        struct tt_member *member, double target, const struct tt_fmi_step *made,
-                                       struct tt_fmi_step *step, struct tt_outcome *outcome)
+                                       struct tt_fmi_step *step, struct tt_step_result *result)
 {
     struct tt_unit *unit = member->unit;
     double goal = target;
@@ -56,7 +56,7 @@ static enum tutti_err do_steps_towards(struct tt_rank *rank, const struct tt_ste
         if (step->terminate)
             return TUTTI_OK; /* the way that FMI 2.0 has to say that this is the end */
         if (rules->goes_back) {
-            tt_outcome_set_rejected(outcome, member->component, step->reached);
+            tt_step_result_set_refused(result, member->component, step->reached);
             return TUTTI_OK;
         }
         rank->own_rejected++;
@@ -76,7 +76,8 @@ static enum tutti_err do_steps_towards(struct tt_rank *rank, const struct tt_ste
 }
 
 /* An event in the middle of a step: no other unit is there, so nothing is recorded. */
-static enum tutti_err handle_event_locally(struct tt_rank *rank, struct tt_member *member, struct tt_outcome *outcome)
+static enum tutti_err handle_event_locally(struct tt_rank *rank, struct tt_member *member,
+                                           struct tt_step_result *result)
 {
     bool ended = false;
     member->now.event = false;
@@ -86,20 +87,20 @@ static enum tutti_err handle_event_locally(struct tt_rank *rank, struct tt_membe
     rank->own_events++;
     TRY(tt_rank_finish_event(rank, member, &ended));
     if (ended)
-        tt_outcome_set_ended(outcome, member->component, member->now.t);
+        tt_step_result_set_ended(result, member->component, member->now.t);
     return TUTTI_OK;
 }
 
 /* Sets the unit's time after a step: exactly the target unless it reports a different time. */
 static void component_arrive(const struct tt_rank *rank, struct tt_member *member, double target,
-                             const struct tt_fmi_step *step, struct tt_outcome *outcome)
+                             const struct tt_fmi_step *step, struct tt_step_result *result)
 {
     bool there = step->reached == target || tt_time_same(step->reached, target, rank->span);
     member->now.t = there ? target : step->reached;
     if (step->event)
         member->now.event = true;
     if (step->terminate)
-        tt_outcome_set_ended(outcome, member->component, member->now.t);
+        tt_step_result_set_ended(result, member->component, member->now.t);
     if (member->has_grid)
         tt_time_grid_pass(&member->now.grid, member->now.t);
 }
@@ -136,43 +137,43 @@ static double next_step_goal(const struct tt_rank *rank, const struct tt_member 
 
 /* Returns true if an event on the way ends the step for all units. */
 static bool ends_macro_step(const struct tt_step_rules *rules, const struct tt_member *member,
-                            struct tt_outcome *outcome)
+                            struct tt_step_result *result)
 {
     if (rules->stops_at_events)
-        tt_outcome_set_early(outcome, member->component, member->now.t);
+        tt_step_result_set_event(result, member->component, member->now.t);
     return rules->stops_at_events;
 }
 
 /* Returns true if the unit has completed the step. */
-static bool component_is_done(const struct tt_member *member, const struct tt_outcome *outcome)
+static bool component_is_done(const struct tt_member *member, const struct tt_step_result *result)
 {
-    return outcome->why == TUTTI_REFUSED || tt_outcome_is_end_of(outcome, member->component);
+    return result->end == TUTTI_END_REFUSED || tt_step_result_is_end_of(result, member->component);
 }
 
 static enum tutti_err step_over_events(struct tt_rank *rank, const struct tt_step_rules *rules,
                                        struct tt_member *member, double target, const struct tt_fmi_step *made,
-                                       struct tt_outcome *outcome)
+                                       struct tt_step_result *result)
 {
     struct tt_fmi_step step;
     int standstills = 0;
     for (;; made = NULL) {
         double before = member->now.t, goal = next_step_goal(rank, member, target);
-        TRY(do_steps_towards(rank, rules, member, goal, made, &step, outcome));
-        if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
+        TRY(do_steps_towards(rank, rules, member, goal, made, &step, result));
+        if (__builtin_expect(result->end == TUTTI_END_REFUSED, 0))
             return TUTTI_OK;
-        component_arrive(rank, member, goal, &step, outcome);
-        if (__builtin_expect(member->now.t == target || rank->single_unit || component_is_done(member, outcome), 1))
+        component_arrive(rank, member, goal, &step, result);
+        if (__builtin_expect(member->now.t == target || rank->single_unit || component_is_done(member, result), 1))
             return TUTTI_OK;
         bool takes = member->now.t == before && member->learned.takes_news;
-        if (!takes && ends_macro_step(rules, member, outcome))
+        if (!takes && ends_macro_step(rules, member, result))
             return TUTTI_OK;
         standstills = member->now.t > before ? 0 : standstills + 1;
         if (standstills == TUTTI_MOST_STANDSTILLS)
             return tt_rank_fail_no_progress(member, "came back 1000 times from there");
         tt_component_check_events(rank, member);
         if (member->now.event)
-            TRY(handle_event_locally(rank, member, outcome));
-        if (component_is_done(member, outcome))
+            TRY(handle_event_locally(rank, member, result));
+        if (component_is_done(member, result))
             return TUTTI_OK;
         if (member->inputs)
             tt_inputs_find_next(member->inputs, member->unit);
@@ -181,35 +182,35 @@ static enum tutti_err step_over_events(struct tt_rank *rank, const struct tt_ste
 
 /* With inputs of the first half staged, and those of the second one laid out (coupled_inputs.h). */
 static enum tutti_err step_in_two_halves(struct tt_rank *rank, const struct tt_step_rules *rules,
-                                         struct tt_member *member, double target, struct tt_outcome *outcome)
+                                         struct tt_member *member, double target, struct tt_step_result *result)
 {
     const struct tt_unit_wires *wires = member->wires;
     double middle = rank->t + (target - rank->t) / 2;
     if (middle <= rank->t || middle >= target)
-        return step_over_events(rank, rules, member, target, NULL, outcome);
+        return step_over_events(rank, rules, member, target, NULL, result);
     struct tt_inputs *inputs = member->inputs;
     if (inputs && inputs->halves)
         inputs->at = TUTTI_INPUT_BEGIN;
-    TRY(step_over_events(rank, rules, member, middle, NULL, outcome));
-    if (member->now.t != middle || component_is_done(member, outcome) ||
-        (member->now.event && ends_macro_step(rules, member, outcome)))
+    TRY(step_over_events(rank, rules, member, middle, NULL, result));
+    if (member->now.t != middle || component_is_done(member, result) ||
+        (member->now.event && ends_macro_step(rules, member, result)))
         return TUTTI_OK;
     if (member->now.event)
-        TRY(handle_event_locally(rank, member, outcome));
-    if (component_is_done(member, outcome))
+        TRY(handle_event_locally(rank, member, result));
+    if (component_is_done(member, result))
         return TUTTI_OK;
     if (inputs)
         tt_inputs_update(inputs, member->unit, middle, rank->span);
     if (inputs && inputs->halves)
         inputs->at = TUTTI_INPUT_END;
     if (wires->gather_count == 0)
-        return step_over_events(rank, rules, member, target, NULL, outcome);
+        return step_over_events(rank, rules, member, target, NULL, result);
     memcpy(rank->wires.gathered + wires->gather_first, rules->second + wires->gather_first,
            wires->gather_count * sizeof(double));
     for (unsigned b = 0; b < wires->moving_blocks; b++)
         if (wires->moving[b].type == TUTTI_TYPE_FLOAT64)
             TRY(member->unit->kind->set(member->unit, &wires->moving[b]));
-    return step_over_events(rank, rules, member, target, NULL, outcome);
+    return step_over_events(rank, rules, member, target, NULL, result);
 }
 
 static enum tutti_err component_set_inputs(struct tt_rank *rank, struct tt_member *member, double target)
@@ -278,24 +279,24 @@ enum tutti_err tt_component_step_overlapped(struct tt_rank *rank, const uint32_t
 }
 
 enum tutti_err tt_component_step(struct tt_rank *rank, const struct tt_step_rules *rules, struct tt_member *member,
-                                 double target, struct tt_outcome *outcome)
+                                 double target, struct tt_step_result *result)
 {
     struct tt_unit *unit = member->unit;
     bool begun = member->begun_early;
     member->begun_early = false;
-    if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
+    if (__builtin_expect(result->end == TUTTI_END_REFUSED, 0))
         return TUTTI_OK; /* one before it did: the step is taken back anyway */
     if (__builtin_expect(begun, 0))
-        return tt_component_finish(rank, rules, member, target, &member->made, outcome);
+        return tt_component_finish(rank, rules, member, target, &member->made, result);
     tt_rank_publish_unit(rank, member->component);
     bool timed = unit->counts.do_steps + 1 >= unit->times.next;
     double begin = timed ? tt_wall_clock_now() : 0;
     TRY(component_set_inputs(rank, member, target));
     member->now.stepped = true;
     double set = timed ? tt_wall_clock_now() - begin : 0;
-    TRY(member->wires->halves ? step_in_two_halves(rank, rules, member, target, outcome)
-                              : step_over_events(rank, rules, member, target, NULL, outcome));
-    if (__builtin_expect(outcome->why == TUTTI_REFUSED, 0))
+    TRY(member->wires->halves ? step_in_two_halves(rank, rules, member, target, result)
+                              : step_over_events(rank, rules, member, target, NULL, result));
+    if (__builtin_expect(result->end == TUTTI_END_REFUSED, 0))
         return TUTTI_OK; /* what becomes of it is decided by all, where the macro step is: step.c */
     if (__builtin_expect(!timed, 1))
         return tt_wires_get_outputs(member->wires, unit);
@@ -328,8 +329,8 @@ enum tutti_err tt_component_restore_last_step(const struct tt_rank *rank, struct
 }
 
 enum tutti_err tt_component_finish(struct tt_rank *rank, const struct tt_step_rules *rules, struct tt_member *member,
-                                   double target, const struct tt_fmi_step *made, struct tt_outcome *outcome)
+                                   double target, const struct tt_fmi_step *made, struct tt_step_result *result)
 {
-    TRY(step_over_events(rank, rules, member, target, made, outcome));
-    return outcome->why == TUTTI_REFUSED ? TUTTI_OK : tt_wires_get_outputs(member->wires, member->unit);
+    TRY(step_over_events(rank, rules, member, target, made, result));
+    return result->end == TUTTI_END_REFUSED ? TUTTI_OK : tt_wires_get_outputs(member->wires, member->unit);
 }

@@ -3,7 +3,7 @@
 #ifndef TT_SIM_COMPONENT_H
 #define TT_SIM_COMPONENT_H
 
-#include "sim/outcome.h"
+#include "sim/step_result.h"
 #include "sim/rank.h"
 
 /* Rules for the steps of all units. */
@@ -19,12 +19,12 @@ struct tt_step_rules {
  * to `target` and reads its outputs. A unit that returns early (an event, a discarded step) crosses the event and
  * continues, unless the rules end the step there; only a single unit may stay there. */
 TUTTI_CHECKED enum tutti_err tt_component_step(struct tt_rank *rank, const struct tt_step_rules *rules,
-                                               struct tt_member *member, double target, struct tt_outcome *outcome);
+                                               struct tt_member *member, double target, struct tt_step_result *result);
 /* Does the remaining part for a member whose inputs were set, and whose first do-step was `made`, with this result;
  * NULL: it was not made. */
 TUTTI_CHECKED enum tutti_err tt_component_finish(struct tt_rank *rank, const struct tt_step_rules *rules,
                                                  struct tt_member *member, double target,
-                                                 const struct tt_fmi_step *made, struct tt_outcome *outcome);
+                                                 const struct tt_fmi_step *made, struct tt_step_result *result);
 /* Starts the do-steps of own members of these components (NULL: all own ones, `count` of them) that can overlap and
  * have no event before `target`: sets their inputs, begins all do-steps and waits for all, even if one fails.
  * tt_component_step does the rest. Other members are left unchanged. */

@@ -123,14 +123,15 @@ void tt_coupled_inputs_hold(struct tt_coupled_inputs *staging, const struct tt_m
         rank->wires.gathered[i] = tt_wires_extrapolate(&rank->wires, i, staging->where[i] * h);
 }
 
-enum tutti_err tt_coupled_inputs_gather(struct tt_coupled_inputs *staging, struct tt_member *member, double target)
+enum tutti_err tt_coupled_inputs_gather(struct tt_coupled_inputs *staging, const char *source, struct tt_member *member,
+                                        double target)
 {
     struct tt_rank *rank = staging->rank;
-    TRY(tt_wires_gather(&rank->wires, member->wires));
+    TRY(tt_wires_gather(&rank->wires, source, member->wires));
     tt_coupled_inputs_hold(staging, member, target);
     return member->unit->has_events || member->wires->held_count == 0
                ? TUTTI_OK
-               : tt_wires_gather_held(&rank->wires, member->wires);
+               : tt_wires_gather_held(&rank->wires, rank->wires.signals, member->wires);
 }
 
 /* With derivatives of both ends the cubic of Hermite, with that of the end only the parabola: FMUs of FMI 2.0 know none before their

@@ -29,9 +29,10 @@ TUTTI_CHECKED enum tutti_err tt_coupled_inputs_choose_holds(struct tt_coupled_in
 
 /* Holds the gathered inputs of one unit there, unless it accepts slopes; for a step to `target`, or a separate step. */
 void tt_coupled_inputs_hold(struct tt_coupled_inputs *staging, const struct tt_member *member, double target);
-/* Stages the inputs of one unit as they are now, for such a step; discrete ones too, unless they are an event to it. */
-TUTTI_CHECKED enum tutti_err tt_coupled_inputs_gather(struct tt_coupled_inputs *staging, struct tt_member *member,
-                                                      double target);
+/* Stages the moving inputs of one unit with the values in `source` (layout of the signals), for such a step; its discrete inputs with the
+ * present signals, unless they are an event to it. */
+TUTTI_CHECKED enum tutti_err tt_coupled_inputs_gather(struct tt_coupled_inputs *staging, const char *source,
+                                                      struct tt_member *member, double target);
 /* For couplings that step unit by unit, with signals of the beginning in `begin`: a unit has made its step of size h, so from
  * now on others see its outputs move from there to where they are; discrete ones have moved. */
 void tt_coupled_inputs_interpolate(struct tt_coupled_inputs *staging, uint32_t component, double h);

@@ -123,7 +123,7 @@ static bool detector_differs(enum tt_type type, const void *a, const void *b, si
     return false;
 }
 
-static bool detector_check_unit(struct tt_detector *detector, uint32_t m)
+static bool detector_check_unit(const struct tt_detector *detector, uint32_t m, uint32_t *variable)
 {
     struct tt_rank *rank = detector->rank;
     const struct tt_discrete_outputs *discretes = &detector->discretes[m];
@@ -131,19 +131,18 @@ static bool detector_check_unit(struct tt_detector *detector, uint32_t m)
     for (size_t i = 0; i < discretes->now.count; i++)
         if (detector_differs((enum tt_type)desc->vars[discretes->variables[i]].type, discretes->now.slots[i],
                              discretes->start.slots[i], discretes->now.extents[i])) {
-            detector->changed_member = m;
-            detector->changed_variable = discretes->variables[i];
+            *variable = discretes->variables[i];
             return true;
         }
     return false;
 }
 
-void tt_detector_count_change(struct tt_detector *detector, bool at_once)
+void tt_detector_count_change(struct tt_detector *detector, const struct tt_step_result *result, bool at_once)
 {
     struct tt_rank *rank = detector->rank;
     enum { MOST = 10 };
-    struct tt_flapping *restless = &detector->restless[detector->changed_member];
-    const struct tt_unit *unit = rank->members[detector->changed_member].unit;
+    struct tt_flapping *restless = &detector->restless[result->component];
+    const struct tt_unit *unit = rank->members[result->component].unit;
     restless->in_a_row = at_once ? restless->in_a_row + 1 : 0;
     if (restless->in_a_row < MOST)
         return;
@@ -151,37 +150,35 @@ void tt_detector_count_change(struct tt_detector *detector, bool at_once)
     tt_log(rank->log, TUTTI_LOG_WARNING, unit->name,
            "'%s' changes in every step, however short: that is no event; discrete outputs of this unit are not "
            "located any more (--events early or none)",
-           unit->fmu->desc->vars[detector->changed_variable].name);
+           unit->fmu->desc->vars[result->variable].name);
 }
 
-/* The first unit with a change, of all ranks. */
-static enum tutti_err agree_on_change(struct tt_detector *detector, bool *changed)
+enum tutti_err tt_detector_detect(struct tt_detector *detector, double target, struct tt_step_result *result)
 {
     struct tt_rank *rank = detector->rank;
-    double member = *changed ? (double)detector->changed_member : INFINITY;
-    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &member, 1));
-    bool own = *changed && member == detector->changed_member;
-    *changed = member < INFINITY;
-    if (!*changed)
-        return TUTTI_OK;
-    double variable = own ? (double)detector->changed_variable : INFINITY;
-    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &variable, 1));
-    detector->changed_member = (uint32_t)member;
-    detector->changed_variable = (uint32_t)variable;
-    tt_detector_invalidate(detector);
-    return TUTTI_OK;
-}
-
-enum tutti_err tt_detector_detect(struct tt_detector *detector, bool *changed)
-{
-    struct tt_rank *rank = detector->rank;
-    for (uint32_t i = 0; i < rank->own_count && !*changed; i++) {
+    uint32_t changed = TUTTI_NONE, variable = TUTTI_NONE;
+    for (uint32_t i = 0; i < rank->own_count && changed == TUTTI_NONE; i++) {
         uint32_t m = rank->own[i]->component;
         struct tt_discrete_outputs *discretes = &detector->discretes[m];
         if (discretes->now.block_count == 0 || detector->restless[m].ignored)
             continue;
         TRY(tt_unit_get(rank->members[m].unit, &discretes->now));
-        *changed = detector_check_unit(detector, m);
+        if (detector_check_unit(detector, m, &variable))
+            changed = m;
     }
-    return agree_on_change(detector, changed);
+
+    /* The first component with a change, of all ranks. */
+    double first[2] = {changed == TUTTI_NONE ? INFINITY : (double)changed, INFINITY};
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &first[0], 1));
+    if (first[0] == INFINITY)
+        return TUTTI_OK;
+    if (changed == first[0])
+        first[1] = variable;
+    TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &first[1], 1));
+    result->end = TUTTI_END_OUTPUT_CHANGED;
+    result->component = (uint32_t)first[0];
+    result->variable = (uint32_t)first[1];
+    result->at = target;
+    tt_detector_invalidate(detector);
+    return TUTTI_OK;
 }

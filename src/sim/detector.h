@@ -6,6 +6,7 @@
 #include "base/rollback_list.h"
 #include "base/options/option_words.h"
 #include "sim/rank.h"
+#include "sim/step_result.h"
 
 /* How discontinuities are found. Whatever the kind, times that FMUs announce are ends of steps. */
 struct tt_detection {
@@ -42,8 +43,6 @@ struct tt_detector {
     struct tt_discrete_outputs *discretes; /* per member; NULL: changes are not looked for */
     struct tt_flapping *restless;          /* likewise */
     bool known;                            /* they are still what they were at the mark */
-    uint32_t changed_member;               /* the last change that was seen */
-    uint32_t changed_variable;
 };
 
 /* Lays them out; for units that have none this costs nothing. */
@@ -57,10 +56,11 @@ bool tt_detector_has_outputs(const struct tt_rank *rank);
 TUTTI_CHECKED enum tutti_err tt_detector_save_start(struct tt_detector *detector);
 /* Records that the last change was located at the very start of a step (`at_once`), or later. A unit whose changes are
  * all at starts is excluded from detection, which is logged. */
-void tt_detector_count_change(struct tt_detector *detector, bool at_once);
+void tt_detector_count_change(struct tt_detector *detector, const struct tt_step_result *result, bool at_once);
 /* Events were crossed: they may be others. */
 void tt_detector_invalidate(struct tt_detector *detector);
-/* *changed becomes true if one is another than at the mark. Collective. */
-TUTTI_CHECKED enum tutti_err tt_detector_detect(struct tt_detector *detector, bool *changed);
+/* Ends `result`, which reached its target, by a changed output if one differs from the start of the macro step. Collective. */
+TUTTI_CHECKED enum tutti_err tt_detector_detect(struct tt_detector *detector, double target,
+                                                struct tt_step_result *result);
 
 #endif

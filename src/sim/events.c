@@ -18,7 +18,7 @@ static enum tutti_err check_held_inputs(struct tt_rank *rank, struct tt_member *
 {
     if (member->wires->held_count == 0)
         return TUTTI_OK;
-    TRY(tt_wires_gather_held(&rank->wires, member->wires));
+    TRY(tt_wires_gather_held(&rank->wires, rank->wires.signals, member->wires));
     if (member->wires->held_changed && member->unit->has_events)
         member->now.event = true;
     return TUTTI_OK;
@@ -66,7 +66,7 @@ static enum tutti_err handle_round(struct tt_rank *rank, const bool *among)
 {
     for (uint32_t w = 0; w < rank->watched_count; w++)
         if (event_is_pending(rank, rank->watched[w], among))
-            TRY(tt_wires_gather(&rank->wires, rank->watched[w]->wires));
+            TRY(tt_wires_gather(&rank->wires, rank->wires.signals, rank->watched[w]->wires));
     for (uint32_t w = 0; w < rank->watched_count; w++)
         if (event_is_pending(rank, rank->watched[w], among)) {
             TRY(events_handle(rank, rank->watched[w]));

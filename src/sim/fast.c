@@ -61,34 +61,36 @@ static void plan_timing(struct tt_fast_path *lane, uint32_t i)
 /* ---- steps ---- */
 
 /* Finishes the step of the member whose triple stopped the pass. */
-static enum tutti_err fast_finish_step(struct tt_fast_path *lane, uint32_t i, struct tt_outcome *outcome)
+static enum tutti_err fast_finish_step(struct tt_fast_path *lane, uint32_t i, bool one_by_one,
+                                       struct tt_step_result *result)
 {
     struct tt_member *member = lane->members[i];
     struct tt_batched_call_pass *pass = &lane->pass;
     double target = pass->aim.arrival;
     if (pass->at == TUTTI_TRIPLE_BEFORE) {
-        if (pass->one_by_one) /* otherwise the inputs are staged already */
-            TRY(tt_wires_gather(&lane->rank->wires, member->wires));
+        if (one_by_one) /* otherwise the inputs are staged already */
+            TRY(tt_wires_gather(&lane->rank->wires, lane->rank->wires.signals, member->wires));
         return tt_rank_member_is_due(lane->rank, member, target)
-                   ? tt_component_step(lane->rank, lane->rules, member, target, outcome)
+                   ? tt_component_step(lane->rank, lane->rules, member, target, result)
                    : TUTTI_OK;
     }
     TRY(tt_batched_call_conclude(&lane->triples[i], pass));
     if (pass->at == TUTTI_TRIPLE_GET)
         return TUTTI_OK;
     return tt_component_finish(lane->rank, lane->rules, member, target,
-                               pass->at == TUTTI_TRIPLE_STEP ? &pass->step : NULL, outcome);
+                               pass->at == TUTTI_TRIPLE_STEP ? &pass->step : NULL, result);
 }
 
-static enum tutti_err fast_handle_stop(struct tt_fast_path *lane, uint32_t i, struct tt_outcome *outcome)
+static enum tutti_err fast_handle_stop(struct tt_fast_path *lane, uint32_t i, bool one_by_one,
+                                       struct tt_step_result *result)
 {
     struct tt_batched_call *triple = &lane->triples[i];
     enum tutti_err err;
     if (triple->fmi == 0)
-        return fast_finish_step(lane, i, outcome);
+        return fast_finish_step(lane, i, one_by_one, result);
     add_batched_steps(lane->members[i]->unit, triple, lane->given[i] - triple->quiet - 1, lane->pass.at);
     lane->given[i] = triple->quiet;
-    err = fast_finish_step(lane, i, outcome);
+    err = fast_finish_step(lane, i, one_by_one, result);
     plan_timing(lane, i);
     lane->pass.step = (struct tt_fmi_step){0};
     return err;
@@ -96,41 +98,37 @@ static enum tutti_err fast_handle_stop(struct tt_fast_path *lane, uint32_t i, st
 
 /* If steps may be rolled back, or one misses its target by more than rounding, all steps use the general path. */
 static enum tutti_err step_by_components(struct tt_fast_path *lane, uint32_t first, uint32_t end, double target,
-                                         struct tt_outcome *outcome)
+                                         struct tt_step_result *result)
 {
     tt_fast_flush_counts(lane);
     for (uint32_t i = first; i < end; i++) {
         if (tt_rank_member_is_due(lane->rank, lane->members[i], target))
-            TRY(tt_component_step(lane->rank, lane->rules, lane->members[i], target, outcome));
+            TRY(tt_component_step(lane->rank, lane->rules, lane->members[i], target, result));
         if (lane->triples[i].fmi != 0)
             plan_timing(lane, i);
     }
     return TUTTI_OK;
 }
 
-static enum tutti_err run_batch_from(struct tt_fast_path *lane, uint32_t first, uint32_t end,
-                                     struct tt_outcome *outcome)
+static enum tutti_err run_batch_from(struct tt_fast_path *lane, uint32_t first, uint32_t end, bool one_by_one,
+                                     struct tt_step_result *result)
 {
     for (uint32_t i = first; i < end; i++) {
-        i = tt_batched_call_step(lane->triples, i, end, &lane->pass);
+        i = tt_batched_call_step(lane->triples, i, end, &lane->pass, one_by_one);
         if (__builtin_expect(i < end, 0))
-            TRY(fast_handle_stop(lane, i, outcome));
+            TRY(fast_handle_stop(lane, i, one_by_one, result));
     }
     return TUTTI_OK;
 }
 
 enum tutti_err tt_fast_step(struct tt_fast_path *lane, uint32_t first, uint32_t end, double target,
-                            struct tt_outcome *outcome)
+                            struct tt_step_result *result)
 {
     const struct tt_rank *rank = lane->rank;
     if (__builtin_expect(!tt_batched_call_aim(&lane->pass, rank->t, target, rank->span) || rank->kept_from < INFINITY,
                          0))
-        return step_by_components(lane, first, end, target, outcome);
-    bool one_by_one = lane->pass.one_by_one;
-    lane->pass.one_by_one = false; /* inputs are staged */
-    enum tutti_err err = run_batch_from(lane, first, end, outcome);
-    lane->pass.one_by_one = one_by_one;
-    return err;
+        return step_by_components(lane, first, end, target, result);
+    return run_batch_from(lane, first, end, false, result);
 }
 
 /* ---- many steps ---- */
@@ -152,7 +150,7 @@ unsigned long tt_fast_run(struct tt_fast_path *lane, struct tt_time_grid *grid, 
         many.staged = wires->gathered + wires->parts[0].first;
         many.gather_count = wires->parts[0].count;
     }
-    lane->stopped_at = tt_batched_call_run(lane->triples, lane->count, &lane->pass, &many);
+    lane->stopped_at = tt_batched_call_run(lane->triples, lane->count, &lane->pass, lane->one_by_one, &many);
     lane->stopped = lane->stopped_at < lane->count;
     rank->t = rank->target = many.t;
     return many.made;
@@ -166,10 +164,10 @@ bool tt_fast_step_once(struct tt_fast_path *lane, struct tt_time_grid *grid)
     double target = grid->next;
     if (!tt_batched_call_aim(pass, rank->t, target, rank->span))
         return false;
-    if (!pass->one_by_one && wires->part_count > 0)
+    if (!lane->one_by_one && wires->part_count > 0)
         for (uint32_t k = wires->parts[0].first, end = k + wires->parts[0].count; k < end; k++)
             wires->gathered[k] = pass->source[wires->gather[k]];
-    lane->stopped_at = tt_batched_call_step_once(lane->triples, lane->count, pass);
+    lane->stopped_at = tt_batched_call_step_once(lane->triples, lane->count, pass, lane->one_by_one);
     lane->stopped = lane->stopped_at < lane->count;
     if (__builtin_expect(lane->stopped, 0))
         return false;
@@ -178,11 +176,11 @@ bool tt_fast_step_once(struct tt_fast_path *lane, struct tt_time_grid *grid)
     return true;
 }
 
-enum tutti_err tt_fast_finish(struct tt_fast_path *lane, struct tt_outcome *outcome)
+enum tutti_err tt_fast_finish(struct tt_fast_path *lane, struct tt_step_result *result)
 {
     lane->stopped = false;
-    TRY(fast_handle_stop(lane, lane->stopped_at, outcome));
-    return run_batch_from(lane, lane->stopped_at + 1, lane->count, outcome);
+    TRY(fast_handle_stop(lane, lane->stopped_at, lane->one_by_one, result));
+    return run_batch_from(lane, lane->stopped_at + 1, lane->count, lane->one_by_one, result);
 }
 
 enum tutti_err tt_fast_watch_finite(struct tt_fast_path *lane, const struct tt_finite *finite)
@@ -205,7 +203,7 @@ void tt_fast_enable_batches(struct tt_fast_path *lane, bool one_by_one)
     const struct tt_rank *rank = lane->rank;
     lane->runs = lane->count > 0 && wires->plain && wires->part_count <= 1 && wires->order == 0 && !rank->has_grids;
     lane->pass.source = (const double *)(const void *)wires->signals;
-    lane->pass.one_by_one = one_by_one && lane->runs;
+    lane->one_by_one = one_by_one && lane->runs;
 }
 
 enum tutti_err tt_fast_open(struct tt_fast_path *lane, struct tt_rank *rank, const struct tt_step_rules *rules,

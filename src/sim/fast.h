@@ -21,9 +21,11 @@ struct tt_fast_path {
     struct tt_batched_call_pass pass;
     struct tt_batched_call_piece *pieces; /* that are to be finite, as `finite` of tt_fast_open */
     uint32_t piece_count;
-    bool runs;           /* macro steps can be made by the lane alone: tt_fast_run */
-    bool stopped;        /* a batched step was interrupted */
-    uint32_t stopped_at; /* at this triple */
+    bool
+        one_by_one; /* steps made by tt_fast_run hand outputs on from unit to unit; otherwise all inputs are staged before */
+    bool runs;      /* macro steps can be made by the lane alone: tt_fast_run */
+    bool stopped;        /* such a step is under way, ... */
+    uint32_t stopped_at; /* ... and this triple is to be looked after */
 };
 
 /* With the units in step mode. `members` are borrowed. Nothing to close: memory is the rank's. */
@@ -34,7 +36,7 @@ TUTTI_CHECKED enum tutti_err tt_fast_open(struct tt_fast_path *lane, struct tt_r
 TUTTI_CHECKED enum tutti_err tt_fast_watch_finite(struct tt_fast_path *lane, const struct tt_finite *finite);
 /* Steps members first ... end - 1 that are due there from the rank's time to `target`, as tt_component_step does. */
 TUTTI_CHECKED enum tutti_err tt_fast_step(struct tt_fast_path *lane, uint32_t first, uint32_t end, double target,
-                                          struct tt_outcome *outcome);
+                                          struct tt_step_result *result);
 /* For a single rank without work between steps. `one_by_one`: inputs come from earlier units at the end of the step,
  * otherwise from all units at its beginning. Does nothing if that needs more than flat arrays. */
 void tt_fast_enable_batches(struct tt_fast_path *lane, bool one_by_one);
@@ -46,7 +48,7 @@ unsigned long tt_fast_run(struct tt_fast_path *lane, struct tt_time_grid *grid, 
 /* Makes one macro step, to the next point of the grid, which is not the end of the run; or false, as after tt_fast_run. */
 bool tt_fast_step_once(struct tt_fast_path *lane, struct tt_time_grid *grid);
 /* Only if lane->stopped. */
-TUTTI_CHECKED enum tutti_err tt_fast_finish(struct tt_fast_path *lane, struct tt_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_fast_finish(struct tt_fast_path *lane, struct tt_step_result *result);
 /* Steps are counted here, not in units: adds them there. Before anything reads unit->counts. */
 void tt_fast_flush_counts(struct tt_fast_path *lane);
 

@@ -34,8 +34,6 @@ static void set_method_numbers(struct tt_sim *master)
     memory->learned.announced = memory->learned.bent_at = -INFINITY;
     master->divergence = options->has_divergence ? options->divergence : 1e-3;
     master->most_iterations = options->max_iterations > 0 ? options->max_iterations : 10;
-    memory->cross_at = memory->crossed_here = -INFINITY;
-    memory->pending_event_at = memory->passed_event_at = -INFINITY;
 }
 
 enum tutti_err tt_sim_connect(struct tt_sim *master)
@@ -68,7 +66,7 @@ static enum tutti_err open_moving_signals(struct tt_sim *master, unsigned order)
     TRY(tt_wires_enable_slopes(&rank->wires, order, rank->units));
     if (order > 0)
         TRY(tt_coupled_inputs_choose_holds(&master->staging));
-    master->rules.second = master->staging.second;
+    master->rules.second = master->crossing_rules.second = master->staging.second;
     unsigned guess = master->staging.cubic ? TUTTI_MOST_EXTRAPOLATION : master->chosen.order;
     master->extrapolation = (struct tt_extrapolation){
         .order = guess, .keeps = master->chosen.control->predicts, .varies = (master->chosen.is & TUTTI_METHOD_VARIES)};
@@ -169,6 +167,7 @@ enum tutti_err tt_sim_open(struct tt_sim *master)
         .goes_back = (chosen->is & TUTTI_METHOD_GOES_BACK),
         .stops_at_events = ((chosen->is & TUTTI_METHOD_GOES_BACK) || (chosen->is & TUTTI_METHOD_TOGETHER)) &&
                            chosen->detection->early};
+    master->crossing_rules = (struct tt_step_rules){.goes_back = master->rules.goes_back};
     TRY(tt_outputs_open(&master->outputs, rank, chosen->control->estimates));
     TRY(tt_norm_open(&master->norm, &master->outputs, &master->extrapolation));
     double **const rooms[] = {&master->compared.whole, &master->compared.halves, &master->compared.middle,

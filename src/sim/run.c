@@ -38,17 +38,6 @@ static enum tutti_err find_event_sources(struct tt_run *loop)
     return TUTTI_OK;
 }
 
-static enum tutti_err run_register(struct tt_run *loop)
-{
-    struct tt_rollback_list *remembered = &loop->master->remembered;
-    TRY(tt_rollback_list_add(remembered, &loop->communication, sizeof loop->communication));
-    TRY(tt_rollback_list_add(remembered, &loop->output, sizeof loop->output));
-    TRY(tt_rollback_list_add(remembered, &loop->standstills, sizeof loop->standstills));
-    TRY(tt_ticks_register(loop->master->rank, remembered));
-    TRY(tt_error_estimate_register(&loop->foretold, remembered));
-    return tt_watch_register_growth(&loop->growth, remembered);
-}
-
 void tt_run_choose_path(struct tt_run *loop)
 {
     const struct tt_sim *master = loop->master;
@@ -101,7 +90,14 @@ enum tutti_err tt_run_open(struct tt_run *loop, struct tt_sim *master, bool stee
     TRY(tt_fast_watch_finite(&master->lane, &master->finite));
     TRY(tt_watch_open_growth(&loop->growth, master->rank));
     TRY(tt_error_estimate_open(&loop->foretold, master));
-    return run_register(loop);
+
+    struct tt_rollback_list *remembered = &master->remembered;
+    TRY(tt_rollback_list_add(remembered, &loop->communication, sizeof loop->communication));
+    TRY(tt_rollback_list_add(remembered, &loop->output, sizeof loop->output));
+    TRY(tt_rollback_list_add(remembered, &loop->standstills, sizeof loop->standstills));
+    TRY(tt_ticks_register(master->rank, remembered));
+    TRY(tt_error_estimate_register(&loop->foretold, remembered));
+    return tt_watch_register_growth(&loop->growth, remembered);
 }
 
 void tt_run_start_clock(struct tt_run *loop)
@@ -176,9 +172,11 @@ static enum tutti_err find_step_end_once(struct tt_run *loop, double *next, bool
     if (loop->fast_path && !loop->steered)
         return TUTTI_OK;
     bool varies = master->chosen.is & TUTTI_METHOD_VARIES;
-    *next = master->memory.cross_at;
-    if (master->memory.cross_at > rank->t)
+    const struct tt_step_event *located = &master->memory.located, *pending = &master->memory.pending;
+    if (located->kind != TUTTI_EVENT_NONE && located->at > rank->t) {
+        *next = located->at;
         return TUTTI_OK;
+    }
     if (varies || loop->by_halts)
         target = rank->times.stop;
     if (rank->times.output_step > 0)
@@ -193,8 +191,8 @@ static enum tutti_err find_step_end_once(struct tt_run *loop, double *next, bool
         learned->bent_at = rank->t;
     learned->announced = event;
     target = earlier_time(target, event, rank->span);
-    if (master->memory.pending_event_at > rank->t)
-        target = fmin(target, master->memory.pending_event_at);
+    if (pending->kind != TUTTI_EVENT_NONE && pending->at > rank->t)
+        target = fmin(target, pending->at);
     if (varies)
         target = stretch_to_hard_end(loop, target);
     for (size_t i = 0; i < loop->between_count; i++)
@@ -348,12 +346,13 @@ static enum tutti_err run_call_visitor(const struct tt_run *loop)
 /* A step that is good as it comes. */
 static enum tutti_err run_step_plain(struct tt_sim *master, double target)
 {
-    struct tt_outcome outcome = tt_outcome_begin();
+    struct tt_step_result result = tt_step_result_begin(master->rank->t, target);
     master->memory.steps++;
-    TRY(master->lane.stopped ? tt_fast_finish(&master->lane, &outcome)
-                             : master->chosen.coupling->step(master, master->coupling, target, &outcome));
-    if (__builtin_expect(outcome.why == TUTTI_ENDED, 0))
-        master->rank->ended = &master->rank->members[outcome.who];
+    TRY(master->lane.stopped
+            ? tt_fast_finish(&master->lane, &result)
+            : master->chosen.coupling->step(master, master->coupling, target, &master->rules, &result));
+    if (__builtin_expect(result.end == TUTTI_END_OF_RUN, 0))
+        master->rank->ended = &master->rank->members[result.component];
     return TUTTI_OK;
 }
 

@@ -39,21 +39,28 @@ struct tt_error_model {
 };
 
 /* A master's memory from step to step, of a size that does not depend on the system: plain data. */
+enum tt_event_kind { TUTTI_EVENT_NONE, TUTTI_EVENT_AT_START, TUTTI_EVENT_ON_THE_WAY, TUTTI_EVENT_LOCATED };
+
+struct tt_step_event {
+    enum tt_event_kind kind;
+    uint32_t component; /* time of an event there at which a unit returned, which is still to be crossed */
+    double at;
+};
+
+/* its member, whether it reports the event again or not */
 struct tt_step_history {
     struct tt_step_size stepper;
     struct tt_error_model learned;
-    double pending_event_at;      /* time of an event there at which a unit returned, which is still to be crossed */
-    uint32_t pending_event_of;    /* its member, whether it reports the event again or not */
-    double passed_event_at;       /* the last one was crossed there */
-    double cross_at;              /* the far side of an event that is located; -INFINITY: none */
-    double crossed_here;          /* events at the start of a step were crossed there; -INFINITY: none */
-    uint32_t crossed_member;      /* the member of that */
-    unsigned long steps;          /* macro steps that were begun, but for those that the lane makes at once */
-    unsigned long located_in;     /* the last of them that led across a located event; 0: none has */
-    unsigned long comeback;       /* the last of them whose start a unit did not leave */
-    unsigned at_once;             /* macro steps in a row that ended at an event next to their start */
-    unsigned long forced_balance; /* steps that were not good, against those that were */
-    bool event;                   /* the last macro step ended at an event: with a row */
+    struct tt_step_event pending;  /* on the way: a component returned with it; handled at the end of the step to it */
+    struct tt_step_event passed;   /* the last of these that was handled */
+    struct tt_step_event located;  /* its far side: the step to it crosses the event */
+    struct tt_step_event at_start; /* the last one handled at the start of a macro step */
+    unsigned long steps;           /* macro steps that were begun, but for those that the lane makes at once */
+    unsigned long located_in;      /* the last of them that led across a located event; 0: none has */
+    unsigned long comeback;        /* the last of them whose start a unit did not leave */
+    unsigned at_once;              /* macro steps in a row that ended at an event next to their start */
+    unsigned long forced_balance;  /* steps that were not good, against those that were */
+    bool event;                    /* the last macro step ended at an event: with a row */
 };
 
 /* Outputs that a control compares, as vectors of `outputs`. Values of an attempt are valid until the next one. */
@@ -88,11 +95,12 @@ struct tt_sim {
     const double *quanta; /* per output: how far it may move; NULL: the control does not ask */
     unsigned most_iterations;
     /* How units step, and what they see of each other. */
-    void *coupling;                   /* the coupling's own state */
-    struct tt_structure running;      /* dependencies of the running phase */
-    struct tt_step_sequence sequence; /* of couplings that step unit by unit */
-    const uint32_t *positions;        /* per component: its place in it; NULL: units step in their own order */
-    struct tt_step_rules rules;
+    void *coupling;                      /* the coupling's own state */
+    struct tt_structure running;         /* dependencies of the running phase */
+    struct tt_step_sequence sequence;    /* of couplings that step unit by unit */
+    const uint32_t *positions;           /* per component: its place in it; NULL: units step in their own order */
+    struct tt_step_rules rules;          /* of all steps, except those across a located event */
+    struct tt_step_rules crossing_rules; /* of these: components cross their events alone */
     struct tt_finite finite;
     struct tt_stiffness stiffness;
     struct tt_fast_path lane; /* where the coupling alone makes macro steps */

@@ -432,8 +432,8 @@ static enum tutti_err tick_event_mode(struct tt_tick_unit *unit)
     if (count == 0)
         return TUTTI_OK;
     tt_rank_publish_unit(rank, member->component);
-    TRY(tt_wires_gather(&rank->wires, member->wires));
-    TRY(tt_wires_gather_held(&rank->wires, member->wires));
+    TRY(tt_wires_gather(&rank->wires, rank->wires.signals, member->wires));
+    TRY(tt_wires_gather_held(&rank->wires, rank->wires.signals, member->wires));
     member->now.event = false;
     member->now.staged_at = member->now.t;
     TRY(member->unit->kind->enter_event(member->unit));
@@ -570,20 +570,6 @@ static struct tt_tick_state *find_next_tick(const struct tt_ticks *ticks, double
     return other - t > ticks->apart ? first : NULL;
 }
 
-/* Advances the step counts of all units; for a unit in Scheduled Execution a step is a change of its time. */
-static enum tutti_err advance_all_members(struct tt_rank *rank, double from, unsigned long steps)
-{
-    for (uint32_t m = 0; m < rank->member_count && steps > 0; m++) {
-        struct tt_member *member = &rank->members[m];
-        struct tt_fmi_step step;
-        member->unit->counts.do_steps += steps - 1;
-        TRY(member->unit->kind->step(member->unit, from, rank->t - from, &step));
-        member->now.t = rank->t;
-        member->now.stepped = true;
-    }
-    return TUTTI_OK;
-}
-
 static inline enum tutti_err tick_single_partition(struct tt_tick_unit *unit, uint32_t c)
 {
     tt_rank_publish_unit(unit->rank, unit->member->component);
@@ -660,7 +646,18 @@ enum tutti_err tt_ticks_run(struct tt_rank *rank, double until, unsigned long mo
     struct tt_fmi_call_frame frame = tt_fmi_call_enter_pass(&rank->ticks->watch);
     enum tutti_err err = ticks_run_until(rank, until, most, interrupt, made);
     tt_fmi_call_leave_pass(&rank->ticks->watch, frame);
-    return err == TUTTI_OK ? advance_all_members(rank, from, *made) : err;
+    TRY(err);
+
+    /* All units have made that number of steps; one in Scheduled Execution only moves its time. */
+    for (uint32_t m = 0; m<rank->member_count && * made> 0; m++) {
+        struct tt_member *member = &rank->members[m];
+        struct tt_fmi_step step;
+        member->unit->counts.do_steps += *made - 1;
+        TRY(member->unit->kind->step(member->unit, from, rank->t - from, &step));
+        member->now.t = rank->t;
+        member->now.stepped = true;
+    }
+    return TUTTI_OK;
 }
 
 enum tutti_err tt_ticks_fail_diverge(struct tt_rank *rank)

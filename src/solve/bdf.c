@@ -710,18 +710,6 @@ static enum tutti_err bdf_fail_step(struct bdf *bdf, const struct bdf_attempt *a
     return tt_solver_fail(&bdf->solver, a->eval, bdf->array.h, worst, why);
 }
 
-static enum tutti_err bdf_handle_divergence(struct bdf *bdf, struct bdf_attempt *a)
-{
-    if (a->eval == TUTTI_EVAL_FAILED)
-        return bdf_fail_step(bdf, a);
-    bdf->solver.counts.other_failures++;
-    bdf->m.growth = 1;
-    a->erred = false;
-    a->trust = REEVALUATE;
-    a->wanted = shrink_divergence * bdf->array.h;
-    return ++a->failures > FAILURES_MOST ? bdf_fail_step(bdf, a) : TUTTI_OK;
-}
-
 static enum tutti_err bdf_handle_error(struct bdf *bdf, struct bdf_attempt *a)
 {
     struct tt_solver *solver = &bdf->solver;
@@ -771,7 +759,15 @@ static enum tutti_err bdf_attempt_step(struct bdf *bdf, double limit, struct bdf
         double t = h == limit - solver->t ? limit : solver->t + h;
         TRY(bdf_solve_step(bdf, t, &a->step, a->trust, &outcome, &a->eval, &a->worst));
         if (outcome != CONVERGED) {
-            TRY(bdf_handle_divergence(bdf, a));
+            if (a->eval == TUTTI_EVAL_FAILED)
+                return bdf_fail_step(bdf, a);
+            solver->counts.other_failures++;
+            bdf->m.growth = 1;
+            a->erred = false;
+            a->trust = REEVALUATE;
+            a->wanted = shrink_divergence * array->h;
+            if (++a->failures > FAILURES_MOST)
+                return bdf_fail_step(bdf, a);
             continue;
         }
         a->error = tt_solver_norm(solver, bdf->e, bdf->scale_point, &a->worst) * a->step.error;

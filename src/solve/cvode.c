@@ -149,17 +149,6 @@ static enum tutti_err cvode_prepare(struct cvode *cvode, double limit)
     return TUTTI_OK;
 }
 
-static void cvode_update_counts(struct cvode *cvode)
-{
-    struct tt_sundials_counters now = {0};
-    (void)CVodeGetNumSteps(cvode->memory, &now.steps);
-    (void)CVodeGetNumErrTestFails(cvode->memory, &now.error_failures);
-    (void)CVodeGetNumStepSolveFails(cvode->memory, &now.solve_failures);
-    if (cvode->sundials.base.kind->stiff)
-        (void)CVodeGetNumNonlinSolvIters(cvode->memory, &now.iterations);
-    (void)tt_sundials_count(&cvode->sundials, &now);
-}
-
 static enum tutti_err cvode_step(struct tt_solver *solver, double limit, double *x)
 {
     struct cvode *cvode = (struct cvode *)solver;
@@ -175,7 +164,15 @@ static enum tutti_err cvode_step(struct tt_solver *solver, double limit, double 
     /* Far from 0 the first steps may be shorter than the resolution of time; they grow. */
     for (int stands = 0; stands < STANDS_MAX && flag >= 0 && t == solver->t; stands++)
         flag = CVode(cvode->memory, limit, sundials->states, &t, CV_ONE_STEP);
-    cvode_update_counts(cvode);
+
+    struct tt_sundials_counters now = {0};
+    (void)CVodeGetNumSteps(cvode->memory, &now.steps);
+    (void)CVodeGetNumErrTestFails(cvode->memory, &now.error_failures);
+    (void)CVodeGetNumStepSolveFails(cvode->memory, &now.solve_failures);
+    if (solver->kind->stiff)
+        (void)CVodeGetNumNonlinSolvIters(cvode->memory, &now.iterations);
+    (void)tt_sundials_count(sundials, &now);
+
     (void)CVodeGetCurrentStep(cvode->memory, &h);
     if (flag < 0) {
         bool tried = flag == CV_ERR_FAILURE || flag == CV_CONV_FAILURE;

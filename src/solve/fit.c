@@ -293,19 +293,6 @@ static double fit_objective(unsigned n, const double *x, double *gradient, void 
     return good && isfinite(sum) ? sum : 1e300;
 }
 
-static enum tutti_err fit_check_minimiser(const struct tt_fit_problem *problem, enum tt_minimiser method)
-{
-    if (method == TUTTI_MINIMISE_BOBYQA && problem->unknowns < 2)
-        return tt_fail(TUTTI_ERR_ARGUMENT,
-                       "--method bobyqa needs two parameters or more; use lm or nelder-mead for one");
-    for (size_t k = 0; k < problem->unknowns && method == TUTTI_MINIMISE_DIRECT; k++)
-        if (!isfinite(problem->low[k]) || !isfinite(problem->high[k]))
-            return tt_fail(
-                TUTTI_ERR_ARGUMENT,
-                "--method global looks in all of the bounds: give them to every parameter, --fit P=START:MIN:MAX");
-    return TUTTI_OK;
-}
-
 static enum tutti_err fit_end_of_search(const struct minimiser_search *s, nlopt_result how,
                                         struct tt_fit_result *result)
 {
@@ -326,7 +313,15 @@ enum tutti_err tt_fit_minimise(const struct tt_fit_problem *problem, enum tt_min
 {
     static const nlopt_algorithm algorithms[] = {NLOPT_LN_BOBYQA, NLOPT_LN_NELDERMEAD, NLOPT_LN_SBPLX,
                                                  NLOPT_GN_DIRECT_L};
-    TRY(fit_check_minimiser(problem, method));
+    if (method == TUTTI_MINIMISE_BOBYQA && problem->unknowns < 2)
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "--method bobyqa needs two parameters or more; use lm or nelder-mead for one");
+    for (size_t k = 0; k < problem->unknowns && method == TUTTI_MINIMISE_DIRECT; k++)
+        if (!isfinite(problem->low[k]) || !isfinite(problem->high[k]))
+            return tt_fail(
+                TUTTI_ERR_ARGUMENT,
+                "--method global looks in all of the bounds: give them to every parameter, --fit P=START:MIN:MAX");
+
     struct minimiser_search s = {.problem = problem,
                                  .optimiser = nlopt_create(algorithms[method], (unsigned)problem->unknowns)};
     s.r = calloc(problem->residuals + 1, sizeof *s.r);

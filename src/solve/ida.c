@@ -273,16 +273,6 @@ static enum tutti_err ida_prepare(struct ida *ida, double limit)
     return TUTTI_OK;
 }
 
-static void ida_update_counts(struct ida *ida)
-{
-    struct tt_sundials_counters now = {0};
-    (void)IDAGetNumSteps(ida->memory, &now.steps);
-    (void)IDAGetNumErrTestFails(ida->memory, &now.error_failures);
-    (void)IDAGetNumStepSolveFails(ida->memory, &now.solve_failures);
-    (void)IDAGetNumNonlinSolvIters(ida->memory, &now.iterations);
-    (void)tt_sundials_count(&ida->sundials, &now);
-}
-
 static enum tutti_err ida_step(struct tt_solver *solver, double limit, double *x)
 {
     struct ida *ida = (struct ida *)solver;
@@ -297,7 +287,14 @@ static enum tutti_err ida_step(struct tt_solver *solver, double limit, double *x
     int flag = IDA_SUCCESS;
     for (int stands = 0; stands < STANDS_MAX && flag >= 0 && t == solver->t; stands++)
         flag = IDASolve(ida->memory, limit, &t, ida->unknowns, ida->slopes, IDA_ONE_STEP);
-    ida_update_counts(ida);
+
+    struct tt_sundials_counters now = {0};
+    (void)IDAGetNumSteps(ida->memory, &now.steps);
+    (void)IDAGetNumErrTestFails(ida->memory, &now.error_failures);
+    (void)IDAGetNumStepSolveFails(ida->memory, &now.solve_failures);
+    (void)IDAGetNumNonlinSolvIters(ida->memory, &now.iterations);
+    (void)tt_sundials_count(sundials, &now);
+
     (void)IDAGetCurrentStep(ida->memory, &h);
     if (flag < 0)
         return tt_sundials_fail(sundials, flag, h, NULL);

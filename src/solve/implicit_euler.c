@@ -71,19 +71,6 @@ static enum tutti_err implicit_euler_restart(struct tt_solver *solver, double t,
     return TUTTI_OK;
 }
 
-static enum tutti_err implicit_euler_renew_jacobian(struct implicit_euler *euler, double t, double h,
-                                                    struct implicit_euler_attempt *attempt, bool *singular)
-{
-    struct tt_solver *solver = &euler->base;
-    *singular = false;
-    attempt->eval = tt_jacobian_update(&euler->jacobian, t, euler->point, euler->dx, h, &solver->counts);
-    if (attempt->eval != TUTTI_EVAL_OK)
-        return TUTTI_OK;
-    solver->counts.factorisations++;
-    tt_lu_forget(euler->lu); /* pivots gone by are not used: the same numbers give the same bits */
-    return tt_lu_factor(euler->lu, euler->jacobian.values, 1 / h, 0, singular);
-}
-
 /* Iterates to the solution in `point`, from the beginning of the step on. `full`: with a new Jacobian each time. */
 static enum tutti_err implicit_euler_solve(struct implicit_euler *euler, double end, double h, bool full,
                                            struct implicit_euler_attempt *attempt)
@@ -100,10 +87,17 @@ static enum tutti_err implicit_euler_solve(struct implicit_euler *euler, double 
             attempt->worst = tt_solver_blame(solver, euler->begin, euler->point, euler->dx);
         if (attempt->eval)
             return TUTTI_OK;
-        if (full || iteration == 0)
-            TRY(implicit_euler_renew_jacobian(euler, end, h, attempt, &singular));
-        if (singular || attempt->eval)
+        if (full || iteration == 0) {
+            attempt->eval = tt_jacobian_update(&euler->jacobian, end, euler->point, euler->dx, h, &solver->counts);
+            if (attempt->eval != TUTTI_EVAL_OK)
+                return TUTTI_OK;
+            solver->counts.factorisations++;
+            tt_lu_forget(euler->lu); /* earlier pivots are not used: the same numbers give the same bits */
+            TRY(tt_lu_factor(euler->lu, euler->jacobian.values, 1 / h, 0, &singular));
+        }
+        if (singular)
             return TUTTI_OK;
+
         for (size_t i = 0; i < n; i++)
             euler->move[i] = euler->dx[i] - (euler->point[i] - euler->begin[i]) / h;
         tt_lu_solve(euler->lu, euler->move, NULL);

@@ -8,19 +8,6 @@
 
 #include "solve/lu.h"
 
-static enum tutti_err jacobian_check_problem(const struct tt_ode *ode)
-{
-    const struct tt_pattern *pattern = ode->pattern;
-    if (ode->count > INT32_MAX)
-        return tt_fail(TUTTI_ERR_LIMIT, "a Jacobian of %zu states; the limit is %d", ode->count, INT32_MAX);
-    if (pattern && ((size_t)pattern->row_count != ode->count || (size_t)pattern->column_count != ode->count))
-        return tt_fail(TUTTI_ERR_ARGUMENT, "a pattern of %d rows and %d columns for a Jacobian of %zu states",
-                       pattern->row_count, pattern->column_count, ode->count);
-    if (ode->jacobian && !pattern)
-        return tt_fail(TUTTI_ERR_ARGUMENT, "a problem that gives its Jacobian must give the pattern of it, too");
-    return TUTTI_OK;
-}
-
 static enum tutti_err jacobian_allocate(struct tt_jacobian *jacobian)
 {
     struct tt_ode *ode = jacobian->ode;
@@ -43,7 +30,15 @@ static enum tutti_err jacobian_allocate(struct tt_jacobian *jacobian)
 enum tutti_err tt_jacobian_init(struct tt_jacobian *jacobian, struct tt_ode *ode, enum tt_jacobian_mode mode)
 {
     *jacobian = (struct tt_jacobian){.ode = ode, .plain = mode == TUTTI_JACOBIAN_PLAIN};
-    TRY(jacobian_check_problem(ode));
+    const struct tt_pattern *pattern = ode->pattern;
+    if (ode->count > INT32_MAX)
+        return tt_fail(TUTTI_ERR_LIMIT, "a Jacobian of %zu states; the limit is %d", ode->count, INT32_MAX);
+    if (pattern && ((size_t)pattern->row_count != ode->count || (size_t)pattern->column_count != ode->count))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "a pattern of %d rows and %d columns for a Jacobian of %zu states",
+                       pattern->row_count, pattern->column_count, ode->count);
+    if (ode->jacobian && !pattern)
+        return tt_fail(TUTTI_ERR_ARGUMENT, "a problem that gives its Jacobian must give the pattern of it, too");
+
     jacobian->sparse = mode == TUTTI_JACOBIAN_SPARSE ||
                        (mode == TUTTI_JACOBIAN_AUTO && ode->pattern && tt_pattern_is_worth_sparse(ode->pattern));
     int32_t n = (int32_t)ode->count;

@@ -38,18 +38,6 @@ void tt_solver_counts_add(struct tt_solver_counts *sum, const struct tt_solver_c
     sum->iterations += to->iterations - from->iterations;
 }
 
-static enum tutti_err solver_check_tolerances(const struct tt_ode *ode)
-{
-    if (!(ode->rtol >= 0) || !(ode->atol >= 0) || !isfinite(ode->rtol) || !isfinite(ode->atol))
-        return tt_fail(TUTTI_ERR_ARGUMENT, "tolerances must be 0 or more: rtol is %s, atol %s", NUMBER(ode->rtol),
-                       NUMBER(ode->atol));
-    if (ode->atol == 0)
-        return tt_fail(TUTTI_ERR_ARGUMENT,
-                       "an absolute tolerance of 0 asks for the impossible where a state is 0; use a small one "
-                       "(--atol 1e-12)");
-    return TUTTI_OK;
-}
-
 static enum tutti_err solver_check_step_options(const struct tt_solver_kind *kind,
                                                 const struct tt_solver_options *options)
 {
@@ -87,8 +75,13 @@ static enum tutti_err solver_check_options(const struct tt_solver_kind *kind, co
     if (!(options->h_max >= 0))
         return tt_fail(TUTTI_ERR_ARGUMENT, "the longest step must be positive, or 0 for no bound, not %s (--h-max)",
                        NUMBER(options->h_max));
-    if (!kind->fixed)
-        TRY(solver_check_tolerances(ode));
+    if (!kind->fixed && (!(ode->rtol >= 0) || !(ode->atol >= 0) || !isfinite(ode->rtol) || !isfinite(ode->atol)))
+        return tt_fail(TUTTI_ERR_ARGUMENT, "tolerances must be 0 or more: rtol is %s, atol %s", NUMBER(ode->rtol),
+                       NUMBER(ode->atol));
+    if (!kind->fixed && ode->atol == 0)
+        return tt_fail(TUTTI_ERR_ARGUMENT,
+                       "an absolute tolerance of 0 asks for the impossible where a state is 0; use a small one "
+                       "(--atol 1e-12)");
     if (!kind->stiff && options->jacobian != TUTTI_JACOBIAN_AUTO)
         return tt_fail(TUTTI_ERR_ARGUMENT, "solver %s uses no Jacobian: --jacobian is for implicit methods",
                        kind->name);

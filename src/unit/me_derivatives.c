@@ -118,18 +118,6 @@ static enum tutti_err place_at_distance(struct tt_me_derivatives *own, double di
                                                    : TUTTI_OK;
 }
 
-/* An output that is a state has that one's derivative; some FMUs know no directional derivatives of states. */
-static void fill_state_derivatives(const struct tt_me_derivatives *own, const uint32_t *references, size_t count,
-                                   double *values)
-{
-    const struct tt_me_model *model = own->solution->model;
-    const struct tt_me_solution *solution = own->solution;
-    for (size_t s = 0; model->variables.count == model->states && s < model->states; s++) /* scalars all */
-        for (size_t i = 0; i < count; i++)
-            if (references[i] == model->variables.references[s])
-                values[i] = solution->dx[s];
-}
-
 /* y' = dg/dx x' + dg/du u', in one call. */
 static enum tutti_err derive_by_chain_rule(struct tt_me_derivatives *own, const uint32_t *references, size_t count,
                                            double *values)
@@ -153,7 +141,12 @@ static enum tutti_err derive_by_chain_rule(struct tt_me_derivatives *own, const 
     model->counts.directional++;
     TRY(tt_unit_get_directional(model->unit, model->instance, model->options->log, references, count, known, knowns,
                                 seed, seeds, values, count));
-    fill_state_derivatives(own, references, count, values);
+
+    /* An output that is a state has the state's derivative; some FMUs give no directional derivatives of states. */
+    for (size_t s = 0; states->count == model->states && s < model->states; s++) /* only scalars */
+        for (size_t i = 0; i < count; i++)
+            if (references[i] == states->references[s])
+                values[i] = solution->dx[s];
     return TUTTI_OK;
 }
 

@@ -349,20 +349,6 @@ static const double LEAST_SIZE = 1e-4;
 /* Values below this count as 0 in any unit of measure; solvers square values that they divide by it. */
 static const double NOTHING = 1e-100;
 
-/* A nominal value of 1 that the description does not have is none. */
-static void find_declared_nominals(struct tt_me_model *model)
-{
-    const struct tt_me_axis *axis = &model->variables;
-    const struct tt_description *desc = model->unit->fmu->desc;
-    for (size_t i = 0; i < model->states; i++)
-        model->declared[i] = model->nominals[i] != 1 || (model->scales && model->scales[i] > 0);
-    for (size_t k = 0; k < axis->count; k++) {
-        const struct tt_bounds *bounds = axis->indices[k] == TUTTI_NONE ? NULL : desc->vars[axis->indices[k]].bounds;
-        for (size_t i = axis->starts[k]; bounds && bounds->has_nominal && i < axis->starts[k + 1]; i++)
-            model->declared[i] = true;
-    }
-}
-
 /* A state of 0 becomes as large as its derivative makes it in this part of the run. */
 static const double EARLY = 0.01;
 
@@ -385,7 +371,18 @@ static enum tutti_err estimate_state_sizes(struct tt_me_model *model, double t, 
 enum tutti_err tt_me_model_size_states(struct tt_me_model *model, double t, const double *x)
 {
     double largest = 0, rtol = model->ode.rtol, atol = model->ode.atol;
-    find_declared_nominals(model);
+
+    /* A nominal value of 1 that is not in the description is the default, and says nothing of the state. */
+    const struct tt_me_axis *axis = &model->variables;
+    const struct tt_description *desc = model->unit->fmu->desc;
+    for (size_t i = 0; i < model->states; i++)
+        model->declared[i] = model->nominals[i] != 1 || (model->scales && model->scales[i] > 0);
+    for (size_t k = 0; k < axis->count; k++) {
+        const struct tt_bounds *bounds = axis->indices[k] == TUTTI_NONE ? NULL : desc->vars[axis->indices[k]].bounds;
+        for (size_t i = axis->starts[k]; bounds && bounds->has_nominal && i < axis->starts[k + 1]; i++)
+            model->declared[i] = true;
+    }
+
     memcpy(model->sizes, model->nominals, (model->states + model->extra) * sizeof *model->sizes);
     for (size_t i = 0; i < model->states; i++) {
         if (isfinite(x[i]))

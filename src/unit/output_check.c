@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_checked_output(const struct tt_var *var)
-{
-    return var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK && var->clock_count == 0 &&
-           !tt_type_is_text(var->type);
-}
-
 enum tutti_err tt_output_check_init(struct tt_output_check *sampling, struct tt_unit *unit, double tolerance)
 {
     const struct tt_description *desc = unit->fmu->desc;
@@ -18,9 +12,12 @@ enum tutti_err tt_output_check_init(struct tt_output_check *sampling, struct tt_
     sampling->variables = calloc((size_t)desc->var_count + 1, sizeof *sampling->variables);
     if (!sampling->variables)
         return tt_fail_memory();
-    for (uint32_t v = 0; v < desc->var_count; v++)
-        if (is_checked_output(&desc->vars[v]))
+    for (uint32_t v = 0; v < desc->var_count; v++) {
+        const struct tt_var *var = &desc->vars[v];
+        if (var->causality == TUTTI_OUTPUT && var->type != TUTTI_TYPE_CLOCK && var->clock_count == 0 &&
+            !tt_type_is_text(var->type))
             sampling->variables[sampling->count++] = v;
+    }
     TRY(tt_output_check_lay_out(sampling, unit, &sampling->scale));
     TRY(tt_unit_get(unit, &sampling->scale));
     tt_output_check_update_scale(sampling, &sampling->scale);

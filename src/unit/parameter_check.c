@@ -30,12 +30,6 @@ static bool may_have_other_source(const struct tt_description *desc, uint32_t va
     return another;
 }
 
-/* One start value may stand for all elements of an array, and those of an array of another size say nothing. */
-static bool start_covers_extent(const struct tt_var *var, size_t extent)
-{
-    return var->start_count == 1 || var->start_count == extent;
-}
-
 static enum tutti_err parameter_expect(struct tt_parameter_check *described, const struct tt_unit *unit,
                                        const struct tt_setting *settings, size_t setting_count)
 {
@@ -111,7 +105,9 @@ static bool parameter_differs(const struct tt_parameter_check *described, size_t
 {
     const struct tt_var *var = &described->desc->vars[described->variables[n]];
     size_t size = tt_type_size((enum tt_type)var->type), extent = described->found.extents[n];
-    for (size_t i = 0; start_covers_extent(var, extent) && i < extent; i++) {
+    /* One start value may stand for all elements of an array; the values of an array of another size say nothing. */
+    bool covered = var->start_count == 1 || var->start_count == extent;
+    for (size_t i = 0; covered && i < extent; i++) {
         const char *found = (const char *)described->found.slots[n] + i * size;
         const char *expected = (const char *)described->expected.slots[n] + i * size;
         if (!parameter_is_same(described->desc, var, found, expected)) {

@@ -161,23 +161,20 @@ bool tt_signals_owned_equal(enum tt_type type, const void *a, const void *b, siz
 
 /* ---- for another process ---- */
 
-static void pack_text_value(enum tt_type type, const void *value, struct tt_byte_writer *parcel)
-{
-    const struct tt_bytes *bytes = value;
-    const char *text = type == TUTTI_TYPE_STRING ? *(const char *const *)value : NULL;
-    if (type == TUTTI_TYPE_STRING)
-        tt_bytes_put_block(parcel, text, text ? strlen(text) : 0);
-    else
-        tt_bytes_put_block(parcel, bytes->data, bytes->data ? bytes->size : 0);
-}
-
 void tt_signals_block_pack(const struct tt_block *block, struct tt_byte_writer *parcel)
 {
     size_t size = tt_type_size(block->type);
     if (!tt_type_is_text(block->type))
         tt_bytes_put_block(parcel, block->values, block->value_count * size);
-    for (size_t i = 0; tt_type_is_text(block->type) && i < block->value_count; i++)
-        pack_text_value(block->type, (const char *)block->values + i * size, parcel);
+    for (size_t i = 0; tt_type_is_text(block->type) && i < block->value_count; i++) {
+        const void *value = (const char *)block->values + i * size;
+        const struct tt_bytes *bytes = value;
+        const char *text = block->type == TUTTI_TYPE_STRING ? *(const char *const *)value : NULL;
+        if (block->type == TUTTI_TYPE_STRING)
+            tt_bytes_put_block(parcel, text, text ? strlen(text) : 0);
+        else
+            tt_bytes_put_block(parcel, bytes->data, bytes->data ? bytes->size : 0);
+    }
 }
 
 enum tutti_err tt_signals_block_unpack(struct tt_block *block, struct tt_byte_reader *in)

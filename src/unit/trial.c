@@ -688,19 +688,6 @@ static enum tutti_err test_start_values(struct fmu_trial *trial)
 
 /* ---- parameters ---- */
 
-static void report_parameter_difference(const struct fmu_trial *trial, const struct tt_parameter_difference *first,
-                                        size_t count)
-{
-    const struct tt_var *var = &trial->fmu->desc->vars[first->variable];
-    tt_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
-                    "%s: the parameter '%s' (line %u of the description; one of %zu) has another value after the "
-                    "initialisation than %s",
-                    tt_fmi_state_interface_name(trial->interface), var->name, var->line, count,
-                    trial_is_set(trial, first->variable)
-                        ? "it was set to"
-                        : "its start value; a run goes on with what the FMU has: use --set");
-}
-
 static enum tutti_err trial_read_parameters(const struct fmu_trial *trial, struct trial_run *walk)
 {
     struct tt_parameter_check described;
@@ -709,8 +696,16 @@ static enum tutti_err trial_read_parameters(const struct fmu_trial *trial, struc
     TRY(tt_parameter_check_init(&described, walk->unit, trial->settings, trial->setting_count, NULL, NULL));
     enum tutti_err err = tt_unit_get(walk->unit, &described.found);
     size_t count = err ? 0 : tt_parameter_check_compare(&described, &first);
-    if (count > 0)
-        report_parameter_difference(trial, &first, count);
+    if (count > 0) {
+        const struct tt_var *var = &trial->fmu->desc->vars[first.variable];
+        tt_findings_add(trial->findings, TUTTI_FINDING_WARNING, trial->fmu->path, 0,
+                        "%s: the parameter '%s' (line %u of the description; one of %zu) has another value after the "
+                        "initialisation than %s",
+                        tt_fmi_state_interface_name(trial->interface), var->name, var->line, count,
+                        trial_is_set(trial, first.variable)
+                            ? "it was set to"
+                            : "its start value; a run goes on with what the FMU has: use --set");
+    }
     tt_parameter_check_fini(&described);
     return err;
 }

@@ -55,7 +55,7 @@ static enum tutti_err step_by_lane(struct pair *pair, double t, struct tt_fmi_st
     struct tt_batched_call_pass pass = {.heartbeat = &heartbeat};
     assert_true(tt_batched_call_aim(&pass, t, t + H, 100));
     *step = (struct tt_fmi_step){.reached = t + H};
-    uint32_t reached = tt_batched_call_step(&pair->triple, 0, 1, &pass);
+    uint32_t reached = tt_batched_call_step(&pair->triple, 0, 1, &pass, false);
     *at = pass.at;
     assert_int_equal(reached, pass.at == TUTTI_TRIPLE_NOWHERE);
     assert_int_equal(heartbeat, pass.at == TUTTI_TRIPLE_BEFORE ? 0 : 7);
@@ -172,7 +172,7 @@ static void test_message_of_a_call_that_succeeds(void **state)
     pair.triple.step = (void (*)(void))step_with_a_message;
     struct tt_batched_call_pass pass = {.heartbeat = &heartbeat};
     assert_true(tt_batched_call_aim(&pass, 0, H, 100));
-    assert_int_equal(tt_batched_call_step(&pair.triple, 0, 1, &pass), 0);
+    assert_int_equal(tt_batched_call_step(&pair.triple, 0, 1, &pass, false), 0);
     assert_int_equal(pass.at, TUTTI_TRIPLE_STEP);
     assert_null(strstr(pair.live.messages.text, "that was close"));
     assert_ok(tt_batched_call_conclude(&pair.triple, &pass));
@@ -260,7 +260,7 @@ static void run_ring(bool one_by_one)
     start_ring(&lane);
     start_ring(&hand);
     tt_time_grid_init(&grid, 0, H, STEPS * H);
-    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = one_by_one};
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = lane.signals};
     struct tt_batched_call_many many = {.grid = &grid,
                                         .span = STEPS * H,
                                         .most = 5,
@@ -268,17 +268,17 @@ static void run_ring(bool one_by_one)
                                         .from = lane.from,
                                         .staged = lane.staged,
                                         .gather_count = VERSIONS};
-    assert_int_equal(tt_batched_call_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
+    assert_int_equal(tt_batched_call_run(lane.triples, VERSIONS, &pass, one_by_one, &many), VERSIONS);
     assert_int_equal(many.made, 5);
     assert_true(many.t == 5 * H && grid.next == 6 * H);
 
     interrupt = 1;
-    tt_batched_call_run(lane.triples, VERSIONS, &pass, &many);
+    tt_batched_call_run(lane.triples, VERSIONS, &pass, one_by_one, &many);
     assert_int_equal(many.made, 0);
 
     interrupt = 0;
     many.most = 1000;
-    assert_int_equal(tt_batched_call_run(lane.triples, VERSIONS, &pass, &many), VERSIONS);
+    assert_int_equal(tt_batched_call_run(lane.triples, VERSIONS, &pass, one_by_one, &many), VERSIONS);
     assert_int_equal(many.made, STEPS - 5); /* that is the end */
     for (int k = 0; k < STEPS; k++)
         step_ring(&hand, k * H, one_by_one);
@@ -308,16 +308,16 @@ static void test_hops(void **state)
     _Atomic uint32_t heartbeat = 0;
     start_ring(&lane);
     start_ring(&hand);
-    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = lane.signals, .one_by_one = true};
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = lane.signals};
     for (int k = 0; k < HOPS; k++) {
         assert_true(tt_batched_call_aim(&pass, k * H, (k + 1) * H, HOPS * H));
-        assert_int_equal(tt_batched_call_step_once(lane.triples, VERSIONS, &pass), VERSIONS);
+        assert_int_equal(tt_batched_call_step_once(lane.triples, VERSIONS, &pass, true), VERSIONS);
         step_ring(&hand, k * H, true);
     }
     assert_memory_equal(lane.signals, hand.signals, sizeof lane.signals);
     lane.triples[1].quiet = 1;
     assert_true(tt_batched_call_aim(&pass, HOPS * H, (HOPS + 1) * H, HOPS * H));
-    assert_int_equal(tt_batched_call_step_once(lane.triples, VERSIONS, &pass), 1);
+    assert_int_equal(tt_batched_call_step_once(lane.triples, VERSIONS, &pass, true), 1);
     assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     end_ring(&lane);
     end_ring(&hand);
@@ -339,14 +339,14 @@ static void run_alone(uint32_t v, unsigned long most, unsigned calls, struct rin
     struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = ring->signals};
     struct tt_batched_call_many many = {.grid = &grid, .span = 10, .most = most};
     for (unsigned i = 0; i < calls; i++) {
-        assert_int_equal(tt_batched_call_run(triple, 1, &pass, &many), 1);
+        assert_int_equal(tt_batched_call_run(triple, 1, &pass, false, &many), 1);
         assert_int_equal(many.made, most < 100 ? 1 : 100);
         assert_true(arrived == many.t && tt_instance_time(ring->pairs[v].live.in) == many.t);
         assert_true(many.t == (i == 99 || most > 1 ? 9.97 : (i + 1) * 0.1));
     }
     assert_int_equal(triple->quiet, 900);
     assert_int_equal(heartbeat, 7);
-    assert_int_equal(tt_batched_call_run(triple, 1, &pass, &many), 1);
+    assert_int_equal(tt_batched_call_run(triple, 1, &pass, false, &many), 1);
     assert_int_equal(many.made, 0);
 }
 
@@ -372,17 +372,17 @@ static void test_stop_in_a_step(void **state)
     struct tt_time_grid grid;
     start_ring(&ring);
     tt_time_grid_init(&grid, 0, H, STEPS * H);
-    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = ring.signals, .one_by_one = true};
+    struct tt_batched_call_pass pass = {.heartbeat = &heartbeat, .source = ring.signals};
     struct tt_batched_call_many many = {.grid = &grid, .span = STEPS * H, .most = 1000};
     ring.triples[1].quiet = 4;
-    assert_int_equal(tt_batched_call_run(ring.triples, VERSIONS, &pass, &many), 1);
+    assert_int_equal(tt_batched_call_run(ring.triples, VERSIONS, &pass, true, &many), 1);
     assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     assert_int_equal(many.made, 3);
     assert_true(many.t == 3 * H && grid.next == 4 * H && pass.aim.t == 3 * H && pass.aim.arrival == 4 * H);
     assert_true(tt_instance_time(ring.pairs[0].live.in) == 4 * H);
     assert_true(tt_instance_time(ring.pairs[1].live.in) == 3 * H);
     ring.triples[2].fmi = 0;
-    assert_int_equal(tt_batched_call_step(ring.triples, 2, VERSIONS, &pass), 2);
+    assert_int_equal(tt_batched_call_step(ring.triples, 2, VERSIONS, &pass, true), 2);
     assert_int_equal(pass.at, TUTTI_TRIPLE_BEFORE);
     end_ring(&ring);
 }

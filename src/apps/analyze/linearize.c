@@ -170,7 +170,7 @@ static enum tutti_err analyse_eigenvalues(struct visitor *visitor)
 
 static enum tutti_err solve_consistent(struct tt_rank *rank, struct tt_consistency *consistent)
 {
-    struct tt_outcome outcome = tt_outcome_begin();
+    struct tt_step_result result = tt_step_result_begin(rank->t, rank->t);
     const double *signals = (const double *)(const void *)rank->wires.signals;
     double *sizes = calloc(rank->wires.real_count + 1, sizeof *sizes);
     bool solved = true, possible = true;
@@ -180,7 +180,7 @@ static enum tutti_err solve_consistent(struct tt_rank *rank, struct tt_consisten
         sizes[r] = fmax(fabs(signals[rank->wires.reals[r].place]), rank->wires.reals[r].nominal);
     enum tutti_err err = tt_consistency_is_possible(consistent, &possible);
     if (!err && possible)
-        err = tt_consistency_solve(consistent, rank->t, sizes, false, &outcome, &solved);
+        err = tt_consistency_solve(consistent, rank->t, sizes, false, &result, &solved);
     free(sizes);
     TRY(err);
     return solved ? TUTTI_OK : tt_consistency_explain(consistent);

@@ -66,18 +66,6 @@ static enum tutti_err compile_fmu_make_folder(struct compile_work *work, const c
     return tt_fs_make_folder(path) ? TUTTI_OK : tt_fail(TUTTI_ERR_IO, "cannot make %s: %s", path, strerror(errno));
 }
 
-static enum tutti_err compile_fmu_copy(struct tt_byte_source *reader, int fd, const char *path)
-{
-    char bytes[16384];
-    size_t got = 0;
-    do {
-        TRY(reader->read(reader->context, bytes, sizeof bytes, &got));
-        if (tt_fs_write(fd, bytes, got, -1) != got)
-            return tt_fail(TUTTI_ERR_IO, "cannot write %s: %s", path, strerror(errno));
-    } while (got > 0);
-    return TUTTI_OK;
-}
-
 static enum tutti_err compile_fmu_unpack_file(struct compile_work *work, const char *name)
 {
     struct tt_byte_source reader;
@@ -93,7 +81,13 @@ static enum tutti_err compile_fmu_unpack_file(struct compile_work *work, const c
         return tt_fail(TUTTI_ERR_IO, "cannot write %s: %s", path, strerror(errno));
     err = tt_archive_open_entry(work->fmu->archive, name, &reader);
     if (!err) {
-        err = compile_fmu_copy(&reader, fd, path);
+        char bytes[16384];
+        size_t got = 0;
+        do {
+            err = reader.read(reader.context, bytes, sizeof bytes, &got);
+            if (!err && tt_fs_write(fd, bytes, got, -1) != got)
+                err = tt_fail(TUTTI_ERR_IO, "cannot write %s: %s", path, strerror(errno));
+        } while (got > 0 && !err);
         tt_archive_close_entry(work->fmu->archive);
     }
     close(fd);

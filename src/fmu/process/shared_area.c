@@ -51,21 +51,16 @@ void tt_shared_area_pass_turn(struct tt_shared_area *area, uint32_t to)
     shared_area_wake(area, to);
 }
 
-/* FUTEX_WAIT_BITSET takes the time at which to give up. */
-static struct timespec deadline_after(double seconds)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    long nanoseconds = time.tv_nsec + (long)(fmod(seconds, 1) * 1e9);
-    time.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
-    time.tv_nsec = nanoseconds % 1000000000;
-    return time;
-}
-
 bool tt_shared_area_wait(struct tt_shared_area *area, uint32_t self, double seconds)
 {
     bool is_limited = isfinite(seconds);
-    struct timespec limit = is_limited ? deadline_after(seconds) : (struct timespec){0};
+    struct timespec limit = {0}; /* FUTEX_WAIT_BITSET takes the time at which to give up */
+    if (is_limited) {
+        clock_gettime(CLOCK_MONOTONIC, &limit);
+        long nanoseconds = limit.tv_nsec + (long)(fmod(seconds, 1) * 1e9);
+        limit.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
+        limit.tv_nsec = nanoseconds % 1000000000;
+    }
     for (;;) {
         uint32_t turn = atomic_load(&area->turn);
         if (turn == self)

@@ -28,11 +28,6 @@ enum tutti_err tt_control_find(const char *name, const struct tt_control **out)
 
 /* An error slightly above the noise is treated as noise, and steps may become slightly longer. */
 static const double LIKE_NOISE = 5, OF_NOISE = 0.1;
-struct tt_attempt tt_control_begin_attempt(const struct tt_rank *rank, double target)
-{
-    return (struct tt_attempt){
-        .from = rank->t, .target = target, .outcome = tt_outcome_begin(), .driver = TUTTI_NONE, .converged = true};
-}
 
 /* Of inputs that are held only the mean is right. */
 static unsigned order_for_extrapolation(const struct tt_sim *master, unsigned extrapolation)
@@ -59,90 +54,89 @@ unsigned tt_control_full_order(const struct tt_sim *master)
     return order_for_extrapolation(master, master->chosen.order);
 }
 
-enum tutti_err tt_control_attempt_step(struct tt_sim *master, double target, struct tt_attempt *attempt)
+enum tutti_err tt_control_attempt_step(struct tt_sim *master, double target, struct tt_step_result *result)
 {
-    attempt->order = tt_control_attempt_order(master);
-    TRY(tt_coupling_step(master, target, &attempt->outcome));
-    attempt->iterations += attempt->outcome.iterations;
-    attempt->converged = attempt->converged && attempt->outcome.converged;
-    if (master->detector.discretes && attempt->outcome.why == TUTTI_REACHED)
-        TRY(tt_detector_detect(&master->detector, &attempt->changed));
-    attempt->changed_at = target;
+    struct tt_step_result step;
+    result->order = tt_control_attempt_order(master);
+    TRY(tt_coupling_step(master, target, &master->rules, &step));
+    if (master->detector.discretes && step.end == TUTTI_END_REACHED)
+        TRY(tt_detector_detect(&master->detector, target, &step));
+    tt_step_result_add(result, &step);
     return TUTTI_OK;
 }
 
-void tt_control_scale_error(const struct tt_sim *master, struct tt_attempt *attempt)
+void tt_control_scale_error(const struct tt_sim *master, struct tt_step_result *result)
 {
-    attempt->error = attempt->size;
+    result->error = result->size;
     if (!master->norm.per_time)
         return;
-    attempt->error /= tt_norm_step_share(&master->norm, attempt->target - attempt->from);
-    if (attempt->seen <= LIKE_NOISE * master->memory.learned.noise)
-        attempt->error = fmin(attempt->error, OF_NOISE);
+    result->error /= tt_norm_step_share(&master->norm, result->target - result->from);
+    if (result->seen <= LIKE_NOISE * master->memory.learned.noise)
+        result->error = fmin(result->error, OF_NOISE);
 }
 
-enum tutti_err tt_control_set_driver(const struct tt_sim *master, struct tt_attempt *attempt, uint32_t driver,
+enum tutti_err tt_control_set_driver(const struct tt_sim *master, struct tt_step_result *result, uint32_t driver,
                                      const double *difference)
 {
     struct tt_rank *rank = master->rank;
-    attempt->driver = driver;
-    attempt->difference = 0;
+    result->driver = driver;
+    result->difference = 0;
     if (driver == TUTTI_NONE || !master->chosen.detection->outputs)
         return TUTTI_OK;
     if (tt_rank_owns(rank, tt_outputs_owner(&master->outputs, driver).component))
-        attempt->difference = fabs(difference[driver]);
-    return tt_rank_reduce(rank, TUTTI_REDUCE_MAX, &attempt->difference, 1);
+        result->difference = fabs(difference[driver]);
+    return tt_rank_reduce(rank, TUTTI_REDUCE_MAX, &result->difference, 1);
 }
 
-enum tutti_err tt_control_estimate_error(struct tt_sim *master, struct tt_attempt *attempt, const double *difference,
+enum tutti_err tt_control_estimate_error(struct tt_sim *master, struct tt_step_result *result, const double *difference,
                                          const double *now, bool all)
 {
-    double norm, h = attempt->target - attempt->from;
+    double norm, h = result->target - result->from;
     uint32_t driver;
     TRY(tt_norm_compute(&master->norm, difference, now, h, all ? TUTTI_WEIGH_ALL : TUTTI_WEIGH_SMOOTH, &norm, &driver));
-    if (master->norm.per_time && !attempt->estimated)
+    if (master->norm.per_time && !result->estimated)
         memcpy(master->norm.scale.step, difference, master->outputs.count * sizeof *difference);
-    attempt->estimated = true;
-    if (norm > attempt->size || attempt->driver == TUTTI_NONE)
-        TRY(tt_control_set_driver(master, attempt, driver, difference));
-    attempt->size = attempt->seen = fmax(attempt->size, norm);
-    tt_control_scale_error(master, attempt);
+    result->estimated = true;
+    if (norm > result->size || result->driver == TUTTI_NONE)
+        TRY(tt_control_set_driver(master, result, driver, difference));
+    result->size = result->seen = fmax(result->size, norm);
+    tt_control_scale_error(master, result);
     return TUTTI_OK;
 }
 
-enum tutti_err tt_control_count_error(struct tt_sim *master, struct tt_attempt *attempt, const double *part,
+enum tutti_err tt_control_count_error(struct tt_sim *master, struct tt_step_result *result, const double *part,
                                       const double *now)
 {
     const struct tt_norm *norm = &master->norm;
-    double h = attempt->target - attempt->from, value;
+    double h = result->target - result->from, value;
     uint32_t driver;
     for (uint32_t i = 0; i < master->outputs.count; i++)
         norm->scale.step[i] = fmax(fabs(norm->scale.step[i]), fabs(part[i]));
     TRY(tt_norm_compute(norm, part, now, h, TUTTI_WEIGH_SMOOTH, &value, &driver));
-    attempt->size = fmax(attempt->size, value);
+    result->size = fmax(result->size, value);
     value /= tt_norm_step_share(norm, h);
-    if (!(value > attempt->error))
+    if (!(value > result->error))
         return TUTTI_OK;
-    attempt->error = value;
-    return tt_control_set_driver(master, attempt, driver, part);
+    result->error = value;
+    return tt_control_set_driver(master, result, driver, part);
 }
 
 /* The power of the step that the error goes with, less 1. */
-static unsigned error_power(const struct tt_sim *master, const struct tt_attempt *attempt)
+static unsigned error_power(const struct tt_sim *master, const struct tt_step_result *result)
 {
-    return attempt->order - (master->norm.per_time && attempt->order > 0);
+    return result->order - (master->norm.per_time && result->order > 0);
 }
 
-enum tt_verdict tt_control_check_error(struct tt_sim *master, const struct tt_attempt *attempt)
+enum tt_verdict tt_control_check_error(struct tt_sim *master, const struct tt_step_result *result)
 {
     struct tt_step_size *stepper = &master->memory.stepper;
-    double h = attempt->target - attempt->from;
-    bool good = attempt->converged && (!attempt->estimated || attempt->error <= 1);
+    double h = result->target - result->from;
+    bool good = result->converged && (!result->estimated || result->error <= 1);
     if (!good && !tt_step_size_is_minimum(stepper, h)) {
-        tt_step_size_reject(stepper, h, attempt->converged ? attempt->error : INFINITY, error_power(master, attempt));
+        tt_step_size_reject(stepper, h, result->converged ? result->error : INFINITY, error_power(master, result));
         return TUTTI_REJECT;
     }
-    tt_step_size_accept(stepper, h, good ? attempt->error : 1, error_power(master, attempt));
+    tt_step_size_accept(stepper, h, good ? result->error : 1, error_power(master, result));
     return good ? TUTTI_ACCEPT : TUTTI_FORCE;
 }
 
@@ -192,13 +186,13 @@ enum tutti_err tt_control_open_held(struct tt_sim *master)
     return TUTTI_OK;
 }
 
-enum tutti_err tt_control_add_held_error(struct tt_sim *master, struct tt_attempt *attempt, const double *now)
+enum tutti_err tt_control_add_held_error(struct tt_sim *master, struct tt_step_result *result, const double *now)
 {
     const struct tt_norm *norm = &master->norm;
-    double *part = master->compared.difference, h = attempt->target - attempt->from;
+    double *part = master->compared.difference, h = result->target - result->from;
     uint32_t reals = master->rank->wires.real_count;
     bool late = master->extrapolation.order == 0;
-    if (!master->held || !norm->per_time || tt_control_attempt_is_over(attempt))
+    if (!master->held || !norm->per_time || tt_control_attempt_is_over(result))
         return TUTTI_OK;
     for (uint32_t i = 0; i < master->outputs.count; i++) {
         double move = i < reals && master->held[i] ? now[i] - norm->before[i] : 0;
@@ -206,7 +200,7 @@ enum tutti_err tt_control_add_held_error(struct tt_sim *master, struct tt_attemp
         double mean = late ? fabs(move) / 2 : size > 0 ? move * move / (12 * size) : 0;
         part[i] = h / master->rank->span * mean;
     }
-    return tt_control_count_error(master, attempt, part, now);
+    return tt_control_count_error(master, result, part, now);
 }
 
 /* An error above this number of tolerances is not noise. */
@@ -216,7 +210,7 @@ static const double MOST_NOISE_PER_TIME = 0.1;
 /* The error of smooth signals falls with the step, if only with its first power where it depends on points from before. One that
  * hardly falls comes from a jump, or from a kink that both attempts have passed. Of one signal the error itself is meant: as a part of
  * how far the signal came in the step, that of one which begins at 0 is the same for all steps. */
-bool tt_control_is_jump(const struct tt_attempt *before, const struct tt_attempt *now)
+bool tt_control_is_jump(const struct tt_step_result *before, const struct tt_step_result *now)
 {
     double h1 = before->target - before->from, h2 = now->target - now->from;
     if (!before->converged || !now->converged || !(before->size > MOST_NOISE) || !(now->size > MOST_NOISE) ||
@@ -229,7 +223,7 @@ bool tt_control_is_jump(const struct tt_attempt *before, const struct tt_attempt
 
 /* A small error that does not decrease while the step becomes much shorter: the solvers inside the units are no more
  * accurate, and shorter steps do not help. */
-static bool error_is_noise(const struct tt_attempt *first, const struct tt_attempt *now)
+static bool error_is_noise(const struct tt_step_result *first, const struct tt_step_result *now)
 {
     double h1 = first->target - first->from, h2 = now->target - now->from;
     return now->converged && first->error > 1 && now->error < MOST_NOISE && h2 <= h1 / 8 &&
@@ -240,7 +234,7 @@ static bool error_is_noise(const struct tt_attempt *first, const struct tt_attem
  * decreases once if a step is much shorter than the previous ones; so the first measurement does not count. Errors of
  * smooth signals at least decrease with the step, also from one macro step to the next; otherwise the step would not
  * have to become shorter. (After a bend of a table they do not at once.) */
-static bool error_is_noise_per_time(struct tt_sim *master, const struct tt_attempt *now)
+static bool error_is_noise_per_time(struct tt_sim *master, const struct tt_step_result *now)
 {
     struct tt_error_model *learned = &master->memory.learned;
     double h = now->target - now->from, before = learned->noise_h;
@@ -277,22 +271,22 @@ static void discard_noise_estimates(struct tt_sim *master, double h)
         master->memory.learned.noise_h = 0;
 }
 
-enum tt_verdict tt_control_check_noise(struct tt_sim *master, const struct tt_attempt *attempt,
-                                       const struct tt_attempt *first, enum tt_verdict verdict, bool *restart)
+enum tt_verdict tt_control_check_noise(struct tt_sim *master, const struct tt_step_result *result,
+                                       const struct tt_step_result *first, enum tt_verdict verdict, bool *restart)
 {
     struct tt_step_history *memory = &master->memory;
     if (verdict == TUTTI_ACCEPT)
-        discard_noise_estimates(master, attempt->target - attempt->from);
+        discard_noise_estimates(master, result->target - result->from);
     if (verdict != TUTTI_REJECT)
         return verdict;
-    if (master->norm.per_time && error_is_noise_per_time(master, attempt)) {
-        /* the noise was at most that of this size */
-        tt_step_size_multiply(&memory->stepper, memory->learned.noise_h, 1);
+    if (master->norm.per_time && error_is_noise_per_time(master, result)) {
+        tt_step_size_multiply(&memory->stepper, memory->learned.noise_h,
+                              1); /* the noise was at most that of this size */
         memory->learned.noise_h = 0;
         *restart = true;
         return TUTTI_FORCE;
     }
-    if (!master->norm.per_time && error_is_noise(first, attempt)) {
+    if (!master->norm.per_time && error_is_noise(first, result)) {
         memory->stepper.h = first->target - first->from;
         return TUTTI_FORCE;
     }

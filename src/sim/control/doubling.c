@@ -11,16 +11,16 @@
 #include "sim/control/twin.h"
 
 /* Nicolai 2019 eq. 7, times h: (y_full - y_begin) - 2 (y_half - y_middle). */
-static enum tutti_err test_output_slopes(struct tt_sim *master, struct tt_attempt *attempt)
+static enum tutti_err test_output_slopes(struct tt_sim *master, struct tt_step_result *result)
 {
     const struct tt_step_comparison *compared = &master->compared;
     const double *whole = compared->whole, *middle = compared->middle, *halves = compared->halves;
-    double before = attempt->error;
+    double before = result->error;
     for (uint32_t i = 0; i < master->outputs.count; i++)
         compared->difference[i] = whole[i] - master->norm.before[i] - 2 * (halves[i] - middle[i]);
-    TRY(tt_control_estimate_error(master, attempt, compared->difference, halves, true));
-    if (attempt->error > before)
-        attempt->order = 1;
+    TRY(tt_control_estimate_error(master, result, compared->difference, halves, true));
+    if (result->error > before)
+        result->order = 1;
     return TUTTI_OK;
 }
 
@@ -47,16 +47,16 @@ static enum tutti_err restore_doubling_start(struct tt_sim *master)
 }
 
 /* Both halves; rank->t stands in the middle for the second of them. `looks`: at the outputs there. */
-static enum tutti_err step_in_halves(struct tt_sim *master, double target, struct tt_attempt *attempt, bool looks)
+static enum tutti_err step_in_halves(struct tt_sim *master, double target, struct tt_step_result *result, bool looks)
 {
     struct tt_rank *rank = master->rank;
     double start = rank->t, half = start + (target - start) / 2;
-    TRY(tt_control_attempt_step(master, half, attempt));
+    TRY(tt_control_attempt_step(master, half, result));
     for (uint32_t m = 0; m < rank->own_count; m++) /* an event that is just there: all have to cross it first */
-        if (rank->own[m]->now.event && attempt->outcome.why == TUTTI_REACHED)
-            tt_outcome_set_early(&attempt->outcome, rank->own[m]->component, half);
-    TRY(tt_coupling_agree(master, &attempt->outcome));
-    if (tt_control_attempt_is_over(attempt))
+        if (rank->own[m]->now.event && result->end == TUTTI_END_REACHED)
+            tt_step_result_set_event(result, rank->own[m]->component, half);
+    TRY(tt_coupling_agree(master, result));
+    if (tt_control_attempt_is_over(result))
         return TUTTI_OK;
     TRY(tt_coupling_send_deferred(master));
     if (looks)
@@ -66,86 +66,89 @@ static enum tutti_err step_in_halves(struct tt_sim *master, double target, struc
         if (rank->watched[w]->inputs)
             tt_inputs_update(rank->watched[w]->inputs, rank->watched[w]->unit, half, rank->span);
     TRY(tt_extrapolation_enter_middle(&master->extrapolation));
-    enum tutti_err err = tt_control_attempt_step(master, target, attempt);
+    enum tutti_err err = tt_control_attempt_step(master, target, result);
     tt_extrapolation_leave_middle(&master->extrapolation);
     rank->t = start;
-    attempt->in_second_half = attempt->changed;
-    attempt->changed_at = attempt->changed ? half : target;
+    if (result->end == TUTTI_END_OUTPUT_CHANGED) {
+        result->in_second_half = true;
+        result->at = half;
+    }
     return err;
 }
 
 /* With second instances for the whole step (twin.h). If that is over before its end, halves are not what counts. */
-static enum tutti_err step_whole_by_twin(struct tt_sim *master, double target, struct tt_attempt *attempt, bool looks)
+static enum tutti_err step_whole_by_twin(struct tt_sim *master, double target, struct tt_step_result *result,
+                                         bool looks)
 {
     bool over;
     TRY(tt_twin_request_step(master->twin, target));
-    TRY(step_in_halves(master, target, attempt, looks));
-    TRY(tt_twin_await(master->twin, attempt, &over));
+    TRY(step_in_halves(master, target, result, looks));
+    TRY(tt_twin_await(master->twin, result, &over));
     if (!over)
         return TUTTI_OK;
-    *attempt = tt_control_begin_attempt(master->rank, target);
+    *result = tt_step_result_begin(master->rank->t, target);
     TRY(restore_doubling_start(master));
-    return tt_control_attempt_step(master, target, attempt);
+    return tt_control_attempt_step(master, target, result);
 }
 
-static enum tutti_err doubling_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt, bool slopes)
+static enum tutti_err doubling_attempt(struct tt_sim *master, double target, struct tt_step_result *result, bool slopes)
 {
     struct tt_rank *rank = master->rank;
     double room = rank->t + (target - rank->t) / 2;
     if (room <= rank->t || room >= target || target - rank->t < 1e-12 * rank->span)
-        return tt_control_attempt_step(master, target, attempt);
+        return tt_control_attempt_step(master, target, result);
     const struct tt_step_comparison *compared = &master->compared;
     unsigned order = tt_control_attempt_order(master); /* of the whole step */
     TRY(save_doubling_start(master));
     if (master->twin) {
-        TRY(step_whole_by_twin(master, target, attempt, slopes));
+        TRY(step_whole_by_twin(master, target, result, slopes));
     } else {
-        TRY(tt_control_attempt_step(master, target, attempt));
-        if (tt_control_attempt_is_over(attempt))
+        TRY(tt_control_attempt_step(master, target, result));
+        if (tt_control_attempt_is_over(result))
             return TUTTI_OK;
         TRY(tt_outputs_read(&master->outputs, compared->whole));
         TRY(restore_doubling_start(master));
-        TRY(step_in_halves(master, target, attempt, slopes));
+        TRY(step_in_halves(master, target, result, slopes));
     }
-    attempt->order = order;
-    if (tt_control_attempt_is_over(attempt))
+    result->order = order;
+    if (tt_control_attempt_is_over(result))
         return TUTTI_OK;
     TRY(tt_outputs_read(&master->outputs, compared->halves));
     for (uint32_t i = 0; i < master->outputs.count; i++)
         compared->difference[i] = (compared->halves[i] - compared->whole[i]) / (exp2(order) - 1);
-    TRY(tt_control_estimate_error(master, attempt, compared->difference, compared->halves, slopes));
-    TRY(slopes ? test_output_slopes(master, attempt) : TUTTI_OK);
-    TRY(tt_embedded_count_prediction(master, attempt, compared->halves));
-    return tt_control_add_held_error(master, attempt, compared->halves);
+    TRY(tt_control_estimate_error(master, result, compared->difference, compared->halves, slopes));
+    TRY(slopes ? test_output_slopes(master, result) : TUTTI_OK);
+    TRY(tt_embedded_count_prediction(master, result, compared->halves));
+    return tt_control_add_held_error(master, result, compared->halves);
 }
 
-enum tutti_err tt_doubling_compare(struct tt_sim *master, double target, struct tt_attempt *attempt)
+enum tutti_err tt_doubling_compare(struct tt_sim *master, double target, struct tt_step_result *result)
 {
     const struct tt_step_comparison *compared = &master->compared;
     double factor = exp2(tt_control_attempt_order(master));
     TRY(save_doubling_start(master));
-    TRY(step_in_halves(master, target, attempt, false));
-    if (tt_control_attempt_is_over(attempt))
+    TRY(step_in_halves(master, target, result, false));
+    if (tt_control_attempt_is_over(result))
         return TUTTI_OK;
     TRY(tt_outputs_read(&master->outputs, compared->halves));
     TRY(restore_doubling_start(master));
-    TRY(tt_control_attempt_step(master, target, attempt));
-    if (tt_control_attempt_is_over(attempt))
+    TRY(tt_control_attempt_step(master, target, result));
+    if (tt_control_attempt_is_over(result))
         return TUTTI_OK;
     TRY(tt_outputs_read(&master->outputs, compared->whole));
     for (uint32_t i = 0; i < master->outputs.count; i++)
         compared->difference[i] = (compared->halves[i] - compared->whole[i]) * factor / (factor - 1);
-    return tt_control_estimate_error(master, attempt, compared->difference, compared->whole, false);
+    return tt_control_estimate_error(master, result, compared->difference, compared->whole, false);
 }
 
-enum tutti_err tt_doubling_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
+enum tutti_err tt_doubling_attempt(struct tt_sim *master, double target, struct tt_step_result *result)
 {
-    return doubling_attempt(master, target, attempt, false);
+    return doubling_attempt(master, target, result, false);
 }
 
-static enum tutti_err slope_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
+static enum tutti_err slope_attempt(struct tt_sim *master, double target, struct tt_step_result *result)
 {
-    return doubling_attempt(master, target, attempt, true);
+    return doubling_attempt(master, target, result, true);
 }
 
 const struct tt_control tt_control_richardson = {.name = "richardson",

@@ -2,10 +2,10 @@
 /* Steps of one size: whatever comes out is good. */
 #include "sim/control/control.h"
 
-static enum tt_verdict fixed_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
+static enum tt_verdict fixed_judge_step(struct tt_sim *master, const struct tt_step_result *result)
 {
     (void)master;
-    (void)attempt;
+    (void)result;
     return TUTTI_ACCEPT;
 }
 

@@ -5,18 +5,18 @@
 
 static const double REDUCE = 0.2, ENLARGE = 2; /* f_red and f_exp of Nicolai 2019 */
 
-static enum tt_verdict converge_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
+static enum tt_verdict converge_judge_step(struct tt_sim *master, const struct tt_step_result *result)
 {
     struct tt_step_size *stepper = &master->memory.stepper;
-    double h = attempt->target - attempt->from, proposal = stepper->h;
-    if (!attempt->converged && !tt_step_size_is_minimum(stepper, h)) {
+    double h = result->target - result->from, proposal = stepper->h;
+    if (!result->converged && !tt_step_size_is_minimum(stepper, h)) {
         tt_step_size_multiply(stepper, h, REDUCE);
         return TUTTI_REJECT;
     }
     tt_step_size_multiply(stepper, h, ENLARGE);
-    if (attempt->converged && proposal > stepper->h) /* the step was cut short by something else */
+    if (result->converged && proposal > stepper->h) /* the step was cut short by something else */
         stepper->h = proposal;
-    return attempt->converged ? TUTTI_ACCEPT : TUTTI_FORCE;
+    return result->converged ? TUTTI_ACCEPT : TUTTI_FORCE;
 }
 
 const struct tt_control tt_control_converge = {.name = "converge",
@@ -32,28 +32,28 @@ const struct tt_control tt_control_converge = {.name = "converge",
 
 static const double SMALLER = 0.8, LARGER = 1.1, DIVERGE_REDUCE = 0.2;
 
-static enum tt_verdict diverge_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
+static enum tt_verdict diverge_judge_step(struct tt_sim *master, const struct tt_step_result *result)
 {
     struct tt_step_size *stepper = &master->memory.stepper;
-    double h = attempt->target - attempt->from, proposal = stepper->h;
-    if (!attempt->converged && !tt_step_size_is_minimum(stepper, h)) {
+    double h = result->target - result->from, proposal = stepper->h;
+    if (!result->converged && !tt_step_size_is_minimum(stepper, h)) {
         tt_step_size_multiply(stepper, h, DIVERGE_REDUCE);
         return TUTTI_REJECT;
     }
-    bool good = attempt->outcome.divergence <= master->divergence;
+    bool good = result->divergence <= master->divergence;
     tt_step_size_multiply(stepper, h, good ? LARGER : SMALLER);
     if (good && proposal > stepper->h)
         stepper->h = proposal;
-    return attempt->converged ? TUTTI_ACCEPT : TUTTI_FORCE;
+    return result->converged ? TUTTI_ACCEPT : TUTTI_FORCE;
 }
 
-static enum tutti_err diverge_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
+static enum tutti_err diverge_attempt(struct tt_sim *master, double target, struct tt_step_result *result)
 {
-    TRY(tt_control_attempt_step(master, target, attempt));
-    if (attempt->outcome.why != TUTTI_REACHED)
+    TRY(tt_control_attempt_step(master, target, result));
+    if (result->end != TUTTI_END_REACHED && result->end != TUTTI_END_OUTPUT_CHANGED)
         return TUTTI_OK;
-    attempt->estimated = true;
-    attempt->error = attempt->outcome.divergence / master->divergence;
+    result->estimated = true;
+    result->error = result->divergence / master->divergence;
     return TUTTI_OK;
 }
 

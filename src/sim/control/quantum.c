@@ -11,12 +11,12 @@
 #include "sim/control/control.h"
 #include "sim/rank.h"
 
-static enum tutti_err quantum_attempt(struct tt_sim *master, double target, struct tt_attempt *attempt)
+static enum tutti_err quantum_attempt(struct tt_sim *master, double target, struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     double *now = master->compared.whole, most = 0;
-    TRY(tt_control_attempt_step(master, target, attempt));
-    if (tt_control_attempt_is_over(attempt))
+    TRY(tt_control_attempt_step(master, target, result));
+    if (tt_control_attempt_is_over(result))
         return TUTTI_OK;
     TRY(tt_outputs_read(&master->outputs, now));
     for (uint32_t i = 0; i < master->outputs.count; i++) {
@@ -24,24 +24,24 @@ static enum tutti_err quantum_attempt(struct tt_sim *master, double target, stru
         bool own = tt_rank_owns(rank, tt_outputs_owner(&master->outputs, i).component);
         if (own && quanta > most) {
             most = quanta;
-            attempt->driver = i;
+            result->driver = i;
         }
     }
-    double driver = attempt->driver, found = most;
+    double driver = result->driver, found = most;
     TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, &most, 1));
     if (found < most)
         driver = TUTTI_NONE;
     TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &driver, 1));
-    attempt->driver = (uint32_t)driver;
-    attempt->estimated = true;
-    attempt->error = most;
+    result->driver = (uint32_t)driver;
+    result->estimated = true;
+    result->error = most;
     return TUTTI_OK;
 }
 
-static enum tt_verdict quantum_judge_step(struct tt_sim *master, const struct tt_attempt *attempt)
+static enum tt_verdict quantum_judge_step(struct tt_sim *master, const struct tt_step_result *result)
 {
-    double h = attempt->target - attempt->from;
-    tt_step_size_multiply(&master->memory.stepper, h, attempt->error > 0 ? 1 / attempt->error : INFINITY);
+    double h = result->target - result->from;
+    tt_step_size_multiply(&master->memory.stepper, h, result->error > 0 ? 1 / result->error : INFINITY);
     return TUTTI_ACCEPT;
 }
 

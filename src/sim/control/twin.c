@@ -228,31 +228,31 @@ static void read_twin_counts(struct tt_rank *rank, struct tt_byte_reader *in)
     }
 }
 
-enum tutti_err tt_twin_await(struct tt_twin *twin, struct tt_attempt *attempt, bool *over)
+enum tutti_err tt_twin_await(struct tt_twin *twin, struct tt_step_result *result, bool *over)
 {
     struct tt_sim *master = &twin->execution->master;
     struct tt_bytes bytes;
     TRY(tt_team_receive(twin->team, false, &bytes));
     struct tt_byte_reader in = tt_bytes_get_begin(bytes);
     *over = tt_bytes_get_u8(&in) != 0;
-    attempt->converged = tt_bytes_get_u8(&in) != 0 && attempt->converged;
-    attempt->iterations += tt_bytes_get_u32(&in);
+    result->converged = tt_bytes_get_u8(&in) != 0 && result->converged;
+    result->iterations += tt_bytes_get_u32(&in);
     read_twin_counts(master->rank, &in);
     (void)tt_bytes_get_copy(&in, master->compared.whole, master->outputs.count * sizeof(double));
     return in.bad || in.at != in.end ? twin_fail_malformed() : TUTTI_OK;
 }
 
-static enum tutti_err twin_send_result(struct tt_twin *twin, const struct tt_attempt *attempt)
+static enum tutti_err twin_send_result(struct tt_twin *twin, const struct tt_step_result *result)
 {
     struct tt_sim *master = &twin->execution->master;
     struct tt_byte_writer *parcel = &twin->parcel;
-    bool over = tt_control_attempt_is_over(attempt);
+    bool over = tt_control_attempt_is_over(result);
     if (!over)
         TRY(tt_outputs_read(&master->outputs, master->compared.whole));
     tt_bytes_reset(parcel);
     tt_bytes_put_u8(parcel, over);
-    tt_bytes_put_u8(parcel, attempt->converged);
-    tt_bytes_put_u32(parcel, attempt->iterations);
+    tt_bytes_put_u8(parcel, result->converged);
+    tt_bytes_put_u32(parcel, result->iterations);
     twin_write_counts(twin);
     tt_bytes_put_block(parcel, master->compared.whole, master->outputs.count * sizeof(double));
     return twin_send(twin);
@@ -271,8 +271,8 @@ enum tutti_err tt_twin_serve(struct tt_execution *execution)
         double target = tt_bytes_get_double(&in);
         TRY(read_twin_point(twin, &in));
         save_twin_counts(twin);
-        struct tt_attempt attempt = tt_control_begin_attempt(master->rank, target);
-        TRY(tt_control_attempt_step(master, target, &attempt));
-        TRY(twin_send_result(twin, &attempt));
+        struct tt_step_result result = tt_step_result_begin(master->rank->t, target);
+        TRY(tt_control_attempt_step(master, target, &result));
+        TRY(twin_send_result(twin, &result));
     }
 }

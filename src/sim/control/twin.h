@@ -16,7 +16,7 @@
 
 #include "base/fail.h"
 
-struct tt_attempt;
+struct tt_step_result;
 struct tt_execution;
 struct tt_team;
 struct tt_twin;
@@ -30,7 +30,7 @@ void tt_twin_close(struct tt_execution *execution);
 TUTTI_CHECKED enum tutti_err tt_twin_request_step(struct tt_twin *twin, double target);
 /* Receives the result, with outputs in master->compared.whole unless *over: an event or a unit ended the step.
  * Iterations and do-steps are counted, the latter as auxiliary ones. */
-TUTTI_CHECKED enum tutti_err tt_twin_await(struct tt_twin *twin, struct tt_attempt *attempt, bool *over);
+TUTTI_CHECKED enum tutti_err tt_twin_await(struct tt_twin *twin, struct tt_step_result *result, bool *over);
 /* Ends the second team; NULL is allowed. */
 void tt_twin_stop(struct tt_twin *twin);
 

@@ -86,16 +86,6 @@ static enum tutti_err consistency_plan(struct tt_consistency *c, const struct tt
     return all ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err consistency_reject_unit(const struct tt_unit *unit)
-{
-    bool me = unit->fmu->desc->interfaces[TUTTI_ME].present;
-    return tt_fail(TUTTI_ERR_UNSUPPORTED,
-                   "--correct solve reads units in an algebraic loop again after their inputs are set, and FMI does "
-                   "not allow that of '%s' (%s): it is for Co-Simulation, and has no event mode (FMI 3.0); use "
-                   "%s--correct linear or --coupling relax",
-                   unit->name, unit->fmu->path, me ? "--interface me, " : "an export for Model Exchange, ");
-}
-
 /* Returns true if one of its continuous outputs depends on an input directly. */
 static bool consistency_follows_inputs(const struct tt_structure *running, uint32_t component)
 {
@@ -116,8 +106,15 @@ static enum tutti_err check_consistent_units(struct tt_consistency *c, const str
         bool able = unit->kind->interface == TUTTI_ME || (unit->has_events && unit->fmu->desc->fmi >= 3);
         c->takes_part[m] = able && consistency_follows_inputs(running, m);
         c->enters_events = c->enters_events || (c->takes_part[m] && unit->kind->interface == TUTTI_CS);
-        if (!able && tt_structure_is_in_loop(running, m))
-            return consistency_reject_unit(unit);
+        if (!able && tt_structure_is_in_loop(running, m)) {
+            bool me = unit->fmu->desc->interfaces[TUTTI_ME].present;
+            return tt_fail(
+                TUTTI_ERR_UNSUPPORTED,
+                "--correct solve reads units in an algebraic loop again after their inputs are set, and FMI "
+                "does not allow that of '%s' (%s): it is for Co-Simulation, and has no event mode (FMI 3.0); "
+                "use %s--correct linear or --coupling relax",
+                unit->name, unit->fmu->path, me ? "--interface me, " : "an export for Model Exchange, ");
+        }
         if (!able && consistency_follows_inputs(running, m) && tt_rank_owns(rank, m))
             tt_log(rank->unit_log, TUTTI_LOG_INFO, unit->name,
                    "--correct solve leaves its outputs as they are: FMI does not allow to read it again; it "
@@ -169,7 +166,7 @@ enum tutti_err tt_consistency_is_possible(struct tt_consistency *c, bool *possib
     return TUTTI_OK;
 }
 
-static enum tutti_err consistency_leave(struct tt_consistency *c, struct tt_outcome *outcome)
+static enum tutti_err consistency_leave(struct tt_consistency *c, struct tt_step_result *result)
 {
     struct tt_rank *rank = c->rank;
     for (uint32_t m = 0; m < rank->own_count; m++) {
@@ -179,7 +176,7 @@ static enum tutti_err consistency_leave(struct tt_consistency *c, struct tt_outc
             continue;
         TRY(tt_rank_finish_event(rank, member, &ended));
         if (ended)
-            tt_outcome_set_ended(outcome, member->component, member->now.t);
+            tt_step_result_set_ended(result, member->component, member->now.t);
         TRY(tt_wires_get_outputs(member->wires, member->unit));
     }
     return TUTTI_OK;
@@ -269,7 +266,7 @@ static enum tutti_err move_on(const struct tt_consistency *c)
 }
 
 enum tutti_err tt_consistency_solve(struct tt_consistency *c, double t, const double *sizes, bool moves,
-                                    struct tt_outcome *outcome, bool *solved)
+                                    struct tt_step_result *result, bool *solved)
 {
     struct tt_rank *rank = c->rank;
     struct tt_loop_in_run run = {.t = t, .sizes = sizes};
@@ -282,12 +279,12 @@ enum tutti_err tt_consistency_solve(struct tt_consistency *c, double t, const do
         TRY(consistency_run_action(c, &c->actions[a], &run));
     if (moves)
         TRY(move_on(c));
-    TRY(consistency_leave(c, outcome));
+    TRY(consistency_leave(c, result));
     tt_init_exchange_mark_done(&c->spread);
     TRY(tt_channels_exchange(&rank->channels));
     bool failed = c->failure.err != TUTTI_OK;
     if (failed)
-        tt_outcome_set_rejected(outcome, c->failed, t);
+        tt_step_result_set_refused(result, c->failed, t);
     TRY(tt_rank_agree_any(rank, &failed));
     *solved = !failed;
     return TUTTI_OK;

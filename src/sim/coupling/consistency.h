@@ -8,7 +8,7 @@
 #ifndef TT_SIM_COUPLING_CONSISTENCY_H
 #define TT_SIM_COUPLING_CONSISTENCY_H
 
-#include "sim/outcome.h"
+#include "sim/step_result.h"
 #include "sim/rank.h"
 
 struct tt_consistency;
@@ -27,10 +27,10 @@ TUTTI_CHECKED enum tutti_err tt_consistency_is_possible(struct tt_consistency *c
 /* Collective: when all units are at the end of a step from `t`, computes consistent outputs for the connected inputs,
  * in the units and in the signals. `sizes`: tt_loop_in_run. `moves`: the step ended smoothly, and inputs of Model
  * Exchange units keep the slopes that they had in it. *solved is false, on all ranks, if no solution was found: the
- * step is rejected in the outcome of the ranks that detected it, and tt_consistency_explain gives the reason. A unit
- * that ends the run in its event mode is recorded in the outcome of its rank. */
+ * step is rejected in the result of the ranks that detected it, and tt_consistency_explain gives the reason. A unit
+ * that ends the run in its event mode is recorded in the result of its rank. */
 TUTTI_CHECKED enum tutti_err tt_consistency_solve(struct tt_consistency *consistent, double t, const double *sizes,
-                                                  bool moves, struct tt_outcome *outcome, bool *solved);
+                                                  bool moves, struct tt_step_result *result, bool *solved);
 
 /* The error of the last solution that was not found. */
 enum tutti_err tt_consistency_explain(const struct tt_consistency *consistent);

@@ -36,7 +36,6 @@ struct tt_correction {
     const struct tt_norm *norm;
     struct tt_correction_choice choice;
     struct tt_consistency *consistent; /* NULL: outputs are corrected linearly */
-    bool refused;                      /* the last step had no solution */
     struct tt_feedthrough_matrix sensitivity;
     struct correction_moment accepted, tried; /* C1 */
     struct tt_feedthrough_loop feedback;
@@ -339,15 +338,16 @@ static bool needs_d_matrix(const struct tt_correction *c)
 }
 
 /* Alg. 4: the units are read again. */
-static enum tutti_err solve_consistent_outputs(struct tt_correction *c, bool moves, struct tt_outcome *outcome)
+static enum tutti_err solve_consistent_outputs(struct tt_correction *c, bool moves, struct tt_step_result *result)
 {
     struct tt_rank *rank = c->rank;
     bool solved;
     update_output_scale(c);
-    TRY(tt_consistency_solve(c->consistent, rank->t, c->tried.seen, moves, outcome, &solved));
-    c->refused = !solved;
-    if (!solved)
+    TRY(tt_consistency_solve(c->consistent, rank->t, c->tried.seen, moves, result, &solved));
+    if (!solved) {
+        result->unsolved = true;
         return c->choice.goes_back ? TUTTI_OK : tt_consistency_explain(c->consistent);
+    }
     for (uint32_t k = 0; k < c->sensitivity.column_count; k++)
         TRY(connected_input_value(rank, &c->sensitivity.columns[k], &c->tried.inputs[k]));
     return needs_d_matrix(c) ? correction_measure(c, false) : TUTTI_OK;
@@ -357,11 +357,6 @@ static enum tutti_err correction_is_solvable(struct tt_correction *c, bool *can)
 {
     *can = false;
     return c->consistent ? tt_consistency_is_possible(c->consistent, can) : TUTTI_OK;
-}
-
-bool tt_correction_has_rejected(const struct tt_correction *c)
-{
-    return c && c->refused;
 }
 
 enum tutti_err tt_correction_explain(const struct tt_correction *c)
@@ -465,19 +460,18 @@ enum tutti_err tt_correction_begin_step(struct tt_correction *c, double target)
     return TUTTI_OK;
 }
 
-enum tutti_err tt_correction_end_step(struct tt_correction *c, struct tt_outcome *outcome)
+enum tutti_err tt_correction_end_step(struct tt_correction *c, struct tt_step_result *result)
 {
     struct tt_rank *rank = c->rank;
     const struct tt_feedthrough_matrix *s = &c->sensitivity;
     bool solve_them;
-    c->refused = false;
-    if (correction_is_empty(c) || outcome->why != TUTTI_REACHED)
+    if (correction_is_empty(c) || result->end != TUTTI_END_REACHED)
         return TUTTI_OK;
     for (uint32_t u = 0; u < s->unit_count; u++)
         c->tried.ages[u].steps++;
     TRY(correction_is_solvable(c, &solve_them));
     if (solve_them)
-        return solve_consistent_outputs(c, c->extrapolation->order > 0, outcome);
+        return solve_consistent_outputs(c, c->extrapolation->order > 0, result);
     TRY(correction_measure(c, false));
     for (uint32_t k = 0; k < s->column_count; k++) {
         const struct tt_member *member = s->units[s->columns[k].unit].member;
@@ -510,15 +504,15 @@ static enum tutti_err correct_at_point(struct tt_correction *c)
 static enum tutti_err solve_at_point(struct tt_correction *c)
 {
     struct tt_rank *rank = c->rank;
-    struct tt_outcome outcome = tt_outcome_begin();
+    struct tt_step_result result = tt_step_result_begin(rank->t, rank->t);
     struct tt_point_events here = {0};
     for (uint32_t u = 0; u < c->sensitivity.unit_count; u++)
         c->tried.ages[u].known = false;
-    TRY(solve_consistent_outputs(c, false, &outcome));
-    if (c->refused)
+    TRY(solve_consistent_outputs(c, false, &result));
+    if (result.unsolved)
         return tt_consistency_explain(c->consistent);
-    if (outcome.why == TUTTI_ENDED)
-        rank->ended = &rank->members[outcome.who];
+    if (result.end == TUTTI_END_OF_RUN)
+        rank->ended = &rank->members[result.component];
     return tt_rank_agree_point(rank, &here);
 }
 

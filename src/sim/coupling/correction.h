@@ -21,7 +21,7 @@
 
 #include "sim/control/norm.h"
 #include "sim/coupled_inputs.h"
-#include "sim/outcome.h"
+#include "sim/step_result.h"
 #include "base/options/option_words.h"
 
 struct tt_correction;
@@ -59,10 +59,8 @@ void tt_correction_close(struct tt_correction *correction); /* NULL is fine */
 TUTTI_CHECKED enum tutti_err tt_correction_begin_step(struct tt_correction *correction, double target);
 /* After stepping and exchange: outputs in the signals are corrected, if all units came to the end of the step. Where they cannot be
  * solved for, the step is refused, or SOLVER. */
-TUTTI_CHECKED enum tutti_err tt_correction_end_step(struct tt_correction *correction, struct tt_outcome *outcome);
-/* Returns true if the last step was rejected by the correction. */
-bool tt_correction_has_rejected(const struct tt_correction *correction);
-/* Returns the error of that rejection. */
+TUTTI_CHECKED enum tutti_err tt_correction_end_step(struct tt_correction *correction, struct tt_step_result *result);
+/* The error of a step whose result is `unsolved`. */
 enum tutti_err tt_correction_explain(const struct tt_correction *correction);
 
 /* Accepts the last step. NULL is allowed, here and below: no correction. */

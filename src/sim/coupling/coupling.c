@@ -28,32 +28,32 @@ static uint32_t component_at_position(const struct tt_sim *master, double positi
     return master->positions ? master->sequence.components[at] : at;
 }
 
-/* Who of those with the outcome that counts: the first, or of those that ended the run the last. */
-static double encode_outcome(const struct tt_sim *master, const struct tt_outcome *outcome)
+/* Which of the components with the end that counts: the first, or of those that ended the run the last. */
+static double encode_component(const struct tt_sim *master, const struct tt_step_result *result)
 {
-    double position = master->positions ? master->positions[outcome->who] : outcome->who;
-    return outcome->why == TUTTI_ENDED ? -position : position;
+    double position = master->positions ? master->positions[result->component] : result->component;
+    return result->end == TUTTI_END_OF_RUN ? -position : position;
 }
 
-enum tutti_err tt_coupling_agree(struct tt_sim *master, struct tt_outcome *outcome)
+enum tutti_err tt_coupling_agree(struct tt_sim *master, struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     if (rank->fabric->ranks == 1)
         return TUTTI_OK;
-    double least[] = {-(double)outcome->why, outcome->why == TUTTI_EARLY ? outcome->at : INFINITY};
+    double least[] = {-(double)result->end, result->end == TUTTI_END_EVENT ? result->at : INFINITY};
     TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, least, 2));
-    enum tt_reach why = (enum tt_reach)(int)-least[0];
-    if (why == TUTTI_REACHED)
+    enum tt_step_end end = (enum tt_step_end)(int)-least[0];
+    if (end == TUTTI_END_REACHED)
         return TUTTI_OK;
-    bool counts = outcome->why == why && (why != TUTTI_EARLY || outcome->at == least[1]);
-    double first = counts ? encode_outcome(master, outcome) : INFINITY;
+    bool counts = result->end == end && (end != TUTTI_END_EVENT || result->at == least[1]);
+    double first = counts ? encode_component(master, result) : INFINITY;
     TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MIN, &first, 1));
-    uint32_t who = component_at_position(master, fabs(first));
-    double at = counts && outcome->who == who ? outcome->at : -INFINITY;
+    uint32_t component = component_at_position(master, fabs(first));
+    double at = counts && result->component == component ? result->at : -INFINITY;
     TRY(tt_rank_reduce(rank, TUTTI_REDUCE_MAX, &at, 1));
-    outcome->why = why;
-    outcome->who = who;
-    outcome->at = at;
+    result->end = end;
+    result->component = component;
+    result->at = at;
     return TUTTI_OK;
 }
 
@@ -65,18 +65,19 @@ enum tutti_err tt_coupling_send_deferred(struct tt_sim *master)
     return tt_channels_exchange(&master->rank->channels);
 }
 
-enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_outcome *outcome)
+enum tutti_err tt_coupling_step(struct tt_sim *master, double target, const struct tt_step_rules *rules,
+                                struct tt_step_result *result)
 {
     const struct tt_coupling *coupling = master->chosen.coupling;
-    *outcome = tt_outcome_begin();
+    *result = tt_step_result_begin(master->rank->t, target);
     tt_extrapolation_apply_slopes(&master->extrapolation);
     if (master->tlm)
         tt_tlm_compute_inputs(master->tlm, target);
     tt_outputs_invalidate(&master->outputs);
     TRY(tt_coupling_send_deferred(master));
-    TRY(coupling->step(master, master->coupling, target, outcome));
-    master->rank->stats->iterations += outcome->iterations;
-    return tt_coupling_agree(master, outcome);
+    TRY(coupling->step(master, master->coupling, target, rules, result));
+    master->rank->stats->iterations += result->iterations;
+    return tt_coupling_agree(master, result);
 }
 
 enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected)

@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "base/options/option_words.h"
-#include "sim/outcome.h"
+#include "sim/step_result.h"
 #include "sim/sim.h"
 
 struct tt_sim;
@@ -40,8 +40,9 @@ struct tt_coupling {
     enum tutti_err (*open)(struct tt_sim *master, void *self);
     void (*close)(struct tt_sim *master, void *self); /* also after a failed open; NULL: nothing to release */
     /* Steps this rank's units that are due from the rank's time to `target`, with exchange. Afterwards every present
-     * unit's outputs at `target` are in the signals, unless `outcome`, which was begun, reports otherwise. */
-    enum tutti_err (*step)(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome);
+     * unit's outputs at `target` are in the signals, unless `result`, which was begun, reports otherwise. `rules` hold for the steps of all components. */
+    enum tutti_err (*step)(struct tt_sim *master, void *self, double target, const struct tt_step_rules *rules,
+                           struct tt_step_result *result);
     /* Its order in the step, if inputs are extrapolated with order `extrapolation`: the error of one step goes with the
      * power order + 1. */
     unsigned (*order)(unsigned extrapolation);
@@ -59,8 +60,10 @@ TUTTI_CHECKED enum tutti_err tt_coupling_find(const char *name, const struct tt_
 
 /* One step of the coupling that was chosen, with what belongs to it, and the way back. */
 
-/* From the rank's time to `target`, with slopes of the signals laid out; the outcome is the same on all ranks. Collective. */
-TUTTI_CHECKED enum tutti_err tt_coupling_step(struct tt_sim *master, double target, struct tt_outcome *outcome);
+/* From the rank's time to `target`, with slopes of the signals laid out; the result is the same on all ranks. `rules` hold
+ * for the steps of all components. Collective. */
+TUTTI_CHECKED enum tutti_err tt_coupling_step(struct tt_sim *master, double target, const struct tt_step_rules *rules,
+                                              struct tt_step_result *result);
 
 /* Rolls back to the start of the macro step. Do-steps since then count as rejected, or as auxiliary. */
 TUTTI_CHECKED enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool rejected);
@@ -69,8 +72,8 @@ TUTTI_CHECKED enum tutti_err tt_coupling_roll_back(struct tt_sim *master, bool r
  * Collective. */
 TUTTI_CHECKED enum tutti_err tt_coupling_send_deferred(struct tt_sim *master);
 
-/* For couplings. Collective: the outcome of all ranks. Of several units it is the one that one rank alone, which steps unit
+/* For couplings. Collective: the result of all ranks. Of several units it is the one that one rank alone, which steps unit
  * after unit, would have seen. */
-TUTTI_CHECKED enum tutti_err tt_coupling_agree(struct tt_sim *master, struct tt_outcome *outcome);
+TUTTI_CHECKED enum tutti_err tt_coupling_agree(struct tt_sim *master, struct tt_step_result *result);
 
 #endif

@@ -54,6 +54,7 @@ struct federated_share {
 };
 
 struct federated {
+    const struct tt_step_rules *rules; /* of the step that is being made */
     struct tt_federates *federates;
     double at;                      /* end of the last window; NAN: none */
     double target;                  /* end of this window */
@@ -330,7 +331,7 @@ static enum tutti_err request_zero_advance(struct federated *f, const struct tt_
 /* ---- units that were granted a time (own units) ---- */
 
 static enum tutti_err federated_step_unit(struct federated *f, struct tt_sim *master, uint32_t unit, double t,
-                                          struct tt_outcome *outcome)
+                                          struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     struct tt_member *member = &rank->members[unit];
@@ -338,8 +339,8 @@ static enum tutti_err federated_step_unit(struct federated *f, struct tt_sim *ma
     if (t <= f->plans[unit].t || f->over[unit])
         return TUTTI_OK;
     memcpy(f->before + share->first, rank->wires.signals + share->first, share->size);
-    TRY(tt_component_step(rank, &master->rules, member, t, outcome));
-    f->over[unit] = tt_outcome_is_end_of(outcome, unit);
+    TRY(tt_component_step(rank, f->rules, member, t, result));
+    f->over[unit] = tt_step_result_is_end_of(result, unit);
     if (f->by_quantum[unit])
         federated_measure_rates(f, master, unit, t - f->plans[unit].t);
     if (t < f->target && !f->over[unit])
@@ -354,12 +355,9 @@ static enum tutti_err apply_received_inputs(struct federated *f, struct tt_sim *
     struct tt_member *member = &rank->members[unit];
     if (f->over[unit])
         return TUTTI_OK;
-    rank->wires.source = rank->wires.held_source = f->told;
-    enum tutti_err err = tt_wires_gather(&rank->wires, member->wires);
-    if (!err && member->wires->held_count > 0)
-        err = tt_wires_gather_held(&rank->wires, member->wires);
-    rank->wires.source = rank->wires.held_source = rank->wires.signals;
-    TRY(err);
+    TRY(tt_wires_gather(&rank->wires, f->told, member->wires));
+    if (member->wires->held_count > 0)
+        TRY(tt_wires_gather_held(&rank->wires, f->told, member->wires));
     bool events = member->unit->has_events;
     if (events && (member->wires->held_changed || member->now.has_pending))
         member->now.event = true;
@@ -378,7 +376,7 @@ static enum tutti_err apply_received_inputs(struct federated *f, struct tt_sim *
 
 /* Units that are granted their next point step there; `completes` is that of the request that was granted. */
 static enum tutti_err federated_step_units(struct federated *f, struct tt_sim *master, uint32_t count, double t,
-                                           struct tt_outcome *outcome)
+                                           struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     memset(f->acts, 0, rank->member_count * sizeof *f->acts);
@@ -390,7 +388,7 @@ static enum tutti_err federated_step_units(struct federated *f, struct tt_sim *m
             continue;
         f->acts[unit] = f->tells[unit] = true;
         if (tt_rank_owns(rank, unit))
-            TRY(federated_step_unit(f, master, unit, t, outcome));
+            TRY(federated_step_unit(f, master, unit, t, result));
         plan->t = t;
         if (!f->discrete[unit]) {
             tt_time_grid_pass(&plan->grid, t);
@@ -434,25 +432,22 @@ static enum tutti_err federated_reset_inputs(struct federated *f, struct tt_rank
     if (!f->shared)
         TRY(tt_channels_exchange_at(&rank->channels, f->told));
     f->shared = true;
-    enum tutti_err err = TUTTI_OK;
-    rank->wires.source = f->told;
-    for (uint32_t m = 0; m < rank->own_count && !err; m++)
+    for (uint32_t m = 0; m < rank->own_count; m++)
         if (rank->own[m]->now.t == rank->t)
-            err = tt_wires_gather(&rank->wires, rank->own[m]->wires);
-    rank->wires.source = rank->wires.signals;
-    return err;
+            TRY(tt_wires_gather(&rank->wires, f->told, rank->own[m]->wires));
+    return TUTTI_OK;
 }
 
 /* A program has set values of units that are not there: they go there first, and take them. (Such a run has one rank.) */
 static enum tutti_err federated_advance_early_units(struct federated *f, struct tt_sim *master,
-                                                    struct tt_outcome *outcome)
+                                                    struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     for (uint32_t m = 0; m < rank->own_count && rank->fabric->ranks == 1; m++) {
         uint32_t unit = rank->own[m]->component;
         if (!rank->own[m]->now.has_pending || !f->discrete[unit] || f->plans[unit].t >= rank->t)
             continue;
-        TRY(federated_step_unit(f, master, unit, rank->t, outcome));
+        TRY(federated_step_unit(f, master, unit, rank->t, result));
         f->plans[unit].t = rank->t;
         TRY(apply_received_inputs(f, master, unit));
     }
@@ -461,7 +456,7 @@ static enum tutti_err federated_advance_early_units(struct federated *f, struct 
 
 /* Publishes messages of units at the window's start, and makes all requests. */
 static enum tutti_err federated_begin_window(struct federated *f, struct tt_sim *master, double target,
-                                             struct tt_outcome *outcome)
+                                             struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     double t = rank->t;
@@ -469,7 +464,7 @@ static enum tutti_err federated_begin_window(struct federated *f, struct tt_sim 
     f->rounds = 0;
     if (f->at != t) /* the first window, or the run has gone to another point */
         TRY(federated_reset_inputs(f, rank));
-    TRY(federated_advance_early_units(f, master, outcome));
+    TRY(federated_advance_early_units(f, master, result));
     for (uint32_t i = 0; i < rank->member_count; i++) {
         f->acts[i] = f->tells[i] = f->plans[i].t == t;
         if (!f->discrete[i])
@@ -483,11 +478,13 @@ static enum tutti_err federated_begin_window(struct federated *f, struct tt_sim 
     return TUTTI_OK;
 }
 
-static enum tutti_err federated_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
+static enum tutti_err federated_step(struct tt_sim *master, void *self, double target,
+                                     const struct tt_step_rules *rules, struct tt_step_result *result)
 {
     struct federated *f = self;
     struct tt_rank *rank = master->rank;
-    TRY(federated_begin_window(f, master, target, outcome));
+    f->rules = rules;
+    TRY(federated_begin_window(f, master, target, result));
     for (double t = rank->t; t < target;) {
         uint32_t count;
         TRY(tt_federated_get_grants(f->federates, f->grants, &count));
@@ -501,7 +498,7 @@ static enum tutti_err federated_step(struct tt_sim *master, void *self, double t
                            "causes the next",
                            rank->units[f->grants[0].unit]->name, TIME(t));
         rank->stats->grants += count;
-        TRY(federated_step_units(f, master, count, t, outcome));
+        TRY(federated_step_units(f, master, count, t, result));
         if (t < target)
             TRY(federated_advance(f, master, count, t));
     }

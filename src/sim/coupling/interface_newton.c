@@ -253,7 +253,7 @@ static enum tutti_err transfer_discrete(struct tt_newton_cycle *ring, bool *othe
             continue;
         bool before = member->wires->held_changed;
         member->wires->held_changed = false;
-        TRY(tt_wires_gather_held(&rank->wires, member->wires));
+        TRY(tt_wires_gather_held(&rank->wires, rank->wires.signals, member->wires));
         *other = *other || member->wires->held_changed;
         member->wires->held_changed = member->wires->held_changed || before;
     }
@@ -349,7 +349,7 @@ static enum tutti_err newton_fail_solution(struct tt_newton_cycle *ring, const s
         return tt_fail_memory();
     uint32_t worst = newton_find_worst(ring, none);
     free(none);
-    tt_outcome_set_rejected(self->outcome, newton_unknown_node(ring, worst)->component, rank->t);
+    tt_step_result_set_refused(self->result, newton_unknown_node(ring, worst)->component, rank->t);
     self->interrupted = true;
     return TUTTI_OK;
 }
@@ -402,7 +402,7 @@ static enum tutti_err newton_solve_reals(struct tt_newton_cycle *ring)
     if (!err && counts.iterations > 0)
         err = verify_solution(ring, &counts);
     if (outside) { /* nothing to solve, but repeated for what is discrete */
-        tt_outcome_set_rejected(self->outcome, tt_interface_newton_unit_at(self, ring->cycle->stage, 0), rank->t);
+        tt_step_result_set_refused(self->result, tt_interface_newton_unit_at(self, ring->cycle->stage, 0), rank->t);
         self->interrupted = true;
     }
     return err == TUTTI_ERR_SOLVER ? newton_fail_solution(ring, &counts) : err;
@@ -428,7 +428,7 @@ static enum tutti_err restore_discrete(struct tt_newton_cycle *ring)
     for (uint32_t i = 0; i < stage->count; i++) {
         struct tt_member *member = &rank->members[components[i]];
         if (tt_rank_owns(rank, components[i]) && !member->unit->has_events)
-            TRY(tt_wires_gather_held(&rank->wires, member->wires));
+            TRY(tt_wires_gather_held(&rank->wires, rank->wires.signals, member->wires));
     }
     return TUTTI_OK;
 }
@@ -448,7 +448,7 @@ static enum tutti_err newton_iterate_discrete(struct tt_newton_cycle *ring)
     }
     if (!other)
         return TUTTI_OK;
-    self->outcome->converged = false;
+    self->result->converged = false;
     TRY(restore_discrete(ring));
     return newton_solve_reals(ring);
 }
@@ -463,19 +463,19 @@ static enum tutti_err newton_solve_cycle(struct tt_newton_cycle *ring)
     TRY(newton_solve_reals(ring));
     if (!self->interrupted)
         TRY(newton_iterate_discrete(ring));
-    if (self->outcome->iterations < ring->sweeps)
-        self->outcome->iterations = ring->sweeps;
+    if (self->result->iterations < ring->sweeps)
+        self->result->iterations = ring->sweeps;
     return TUTTI_OK;
 }
 
 /* Units that lie in no cycle: once. */
 static enum tutti_err newton_step_once(struct tt_interface_newton *self, const struct tt_step_stage *stage)
 {
-    struct tt_outcome outcome = tt_outcome_begin();
-    TRY(tt_interface_newton_step_stage(self, stage, true, &outcome));
-    if (outcome.why == TUTTI_REACHED)
+    struct tt_step_result result = tt_step_result_begin(self->result->from, self->target);
+    TRY(tt_interface_newton_step_stage(self, stage, true, &result));
+    if (result.end == TUTTI_END_REACHED)
         return tt_interface_newton_get_rates(self, stage);
-    *self->outcome = outcome;
+    *self->result = result;
     self->interrupted = true;
     return TUTTI_OK;
 }
@@ -507,11 +507,12 @@ static enum tutti_err step_all_stages(struct tt_interface_newton *self)
             tt_coupled_inputs_interpolate(&master->staging, tt_interface_newton_unit_at(self, &stages->items[s], i),
                                           self->target - master->rank->t);
     }
-    self->outcome->divergence = newton_measure_divergence(self);
+    self->result->divergence = newton_measure_divergence(self);
     return TUTTI_OK;
 }
 
-static enum tutti_err newton_step(struct tt_sim *master, void *coupling, double target, struct tt_outcome *outcome)
+static enum tutti_err newton_step(struct tt_sim *master, void *coupling, double target,
+                                  const struct tt_step_rules *rules, struct tt_step_result *result)
 {
     struct tt_interface_newton *self = coupling;
     struct tt_rank *rank = master->rank;
@@ -521,9 +522,10 @@ static enum tutti_err newton_step(struct tt_sim *master, void *coupling, double 
         self->start = &self->own;
     }
     self->target = target;
-    self->outcome = outcome;
+    self->rules = rules;
+    self->result = result;
     self->interrupted = false;
-    outcome->iterations = 1;
+    result->iterations = 1;
     tt_newton_jacobian_begin(self);
     memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
     tt_wires_get_reals(&rank->wires, rank->wires.signals, self->begin);
@@ -615,41 +617,38 @@ static void hold_at_guess(const struct tt_interface_newton *self, const struct t
 enum tutti_err tt_interface_newton_stage_unit(struct tt_interface_newton *self, struct tt_member *member, bool discrete)
 {
     struct tt_sim *master = self->master;
-    struct tt_rank *rank = master->rank;
-    enum tutti_err err;
-    rank->wires.source = master->staging.begin;
+    struct tt_coupled_inputs *staging = &master->staging;
     if (discrete)
-        err = tt_coupled_inputs_gather(&master->staging, member, self->target);
-    else
-        err = tt_wires_gather(&rank->wires, member->wires);
-    rank->wires.source = rank->wires.signals;
-    if (!err && !discrete)
-        tt_coupled_inputs_hold(&master->staging, member, self->target);
-    if (!err && self->last && discrete)
+        TRY(tt_coupled_inputs_gather(staging, staging->begin, member, self->target));
+    else {
+        TRY(tt_wires_gather(&master->rank->wires, staging->begin, member->wires));
+        tt_coupled_inputs_hold(staging, member, self->target);
+    }
+    if (self->last && discrete)
         hold_at_guess(self, member);
-    else if (!err && self->last)
+    else if (self->last)
         restage_for_last_step(self, member);
-    return err;
+    return TUTTI_OK;
 }
 
 /* Values that cannot be computed are a step that is refused. */
 static enum tutti_err newton_step_unit(struct tt_interface_newton *self, struct tt_member *member, bool whole,
-                                       struct tt_outcome *outcome)
+                                       struct tt_step_result *result)
 {
     struct tt_rank *rank = self->master->rank;
     self->before[member->component] = member->unit->counts.do_steps;
     member->unit->notes_last = self->last && whole;
-    enum tutti_err err = tt_component_step(rank, &self->master->rules, member, self->target, outcome);
+    enum tutti_err err = tt_component_step(rank, self->rules, member, self->target, result);
     member->unit->notes_last = false;
     if (err == TUTTI_ERR_DISCARD) {
-        tt_outcome_set_rejected(outcome, member->component, rank->t);
+        tt_step_result_set_refused(result, member->component, rank->t);
         return TUTTI_OK;
     }
     return err;
 }
 
 enum tutti_err tt_interface_newton_step_stage(struct tt_interface_newton *self, const struct tt_step_stage *stage,
-                                              bool discrete, struct tt_outcome *outcome)
+                                              bool discrete, struct tt_step_result *result)
 {
     struct tt_rank *rank = self->master->rank;
     for (uint32_t i = 0; i < stage->count; i++)
@@ -659,9 +658,9 @@ enum tutti_err tt_interface_newton_step_stage(struct tt_interface_newton *self, 
     for (uint32_t i = 0; i < stage->count; i++)
         if (tt_rank_owns(rank, tt_interface_newton_unit_at(self, stage, i)))
             TRY(newton_step_unit(self, &rank->members[tt_interface_newton_unit_at(self, stage, i)],
-                                 discrete && stage->cyclic, outcome));
+                                 discrete && stage->cyclic, result));
     TRY(tt_channels_exchange(&rank->channels));
-    return tt_coupling_agree(self->master, outcome);
+    return tt_coupling_agree(self->master, result);
 }
 
 double tt_interface_newton_unknown_change(const struct tt_newton_cycle *ring, uint32_t value, double end,
@@ -708,7 +707,7 @@ enum tutti_err tt_interface_newton_sweep(void *context, const double *x, double 
 {
     struct tt_newton_cycle *ring = context;
     struct tt_interface_newton *self = ring->interface;
-    struct tt_outcome outcome = tt_outcome_begin();
+    struct tt_step_result result = tt_step_result_begin(self->result->from, self->target);
     if (ring->away)
         TRY(newton_roll_back(ring));
     if (self->last && ring->sweeps > 0)
@@ -716,15 +715,15 @@ enum tutti_err tt_interface_newton_sweep(void *context, const double *x, double 
     for (uint32_t k = 0; k < ring->cycle->n; k++)
         tt_interface_newton_set_slope(ring, k, x);
     ring->away = true;
-    TRY(tt_interface_newton_step_stage(self, ring->cycle->stage, ring->sweeps == 0, &outcome));
+    TRY(tt_interface_newton_step_stage(self, ring->cycle->stage, ring->sweeps == 0, &result));
     ring->sweeps++;
-    if (outcome.why == TUTTI_REFUSED && ring->sweeps > 1) {
+    if (result.end == TUTTI_END_REFUSED && ring->sweeps > 1) {
         *outside = true;
         return TUTTI_OK;
     }
-    if (outcome.why != TUTTI_REACHED) {
-        outcome.iterations = self->outcome->iterations;
-        *self->outcome = outcome;
+    if (result.end != TUTTI_END_REACHED) {
+        result.iterations = self->result->iterations;
+        *self->result = result;
         self->interrupted = true;
         return TUTTI_ERR_DISCARD;
     }

@@ -52,6 +52,7 @@ struct tt_newton_saved {
 };
 
 struct tt_interface_newton {
+    const struct tt_step_rules *rules; /* of the step that is being made */
     struct tt_sim *master;
     enum tt_newton_kind kind;
     struct tt_cycles cycles;
@@ -74,9 +75,9 @@ struct tt_interface_newton {
     struct tt_snapshot own;          /* where the step begins, if that is not the start of a macro step */
     const struct tt_snapshot *start; /* or at this point */
     double target;
-    struct tt_outcome *outcome;
+    struct tt_step_result *result;
     unsigned long own_events;
-    bool interrupted; /* the outcome has the reason */
+    bool interrupted; /* the result has the reason */
 };
 
 static inline uint32_t tt_interface_newton_unit_at(const struct tt_interface_newton *self,
@@ -97,7 +98,7 @@ TUTTI_CHECKED enum tutti_err tt_interface_newton_stage_unit(struct tt_interface_
 /* Collective: the units of a stage make their step, and publish their outputs. */
 TUTTI_CHECKED enum tutti_err tt_interface_newton_step_stage(struct tt_interface_newton *self,
                                                             const struct tt_step_stage *stage, bool discrete,
-                                                            struct tt_outcome *outcome);
+                                                            struct tt_step_result *result);
 /* Collective: derivatives of their outputs at the end, where the coupling needs them. */
 TUTTI_CHECKED enum tutti_err tt_interface_newton_get_rates(struct tt_interface_newton *self,
                                                            const struct tt_step_stage *stage);

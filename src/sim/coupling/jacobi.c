@@ -14,24 +14,26 @@ static enum tutti_err jacobi_gather_inputs(struct tt_rank *rank)
         return tt_wires_gather_all(&rank->wires);
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (tt_rank_member_is_present(rank, rank->own[m]))
-            TRY(tt_wires_gather(&rank->wires, rank->own[m]->wires));
+            TRY(tt_wires_gather(&rank->wires, rank->wires.signals, rank->own[m]->wires));
     return TUTTI_OK;
 }
 
-static enum tutti_err jacobi_step_units(struct tt_sim *master, double target, struct tt_outcome *outcome)
+static enum tutti_err jacobi_step_units(struct tt_sim *master, double target, const struct tt_step_rules *rules,
+                                        struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     if (__builtin_expect(master->lane.members != NULL, 1))
-        return tt_fast_step(&master->lane, 0, master->lane.count, target, outcome);
+        return tt_fast_step(&master->lane, 0, master->lane.count, target, result);
     if (__builtin_expect(rank->overlaps, 0))
         TRY(tt_component_step_overlapped(rank, NULL, rank->own_count, target));
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (tt_rank_member_is_due(rank, rank->own[m], target))
-            TRY(tt_component_step(rank, &master->rules, rank->own[m], target, outcome));
+            TRY(tt_component_step(rank, rules, rank->own[m], target, result));
     return TUTTI_OK;
 }
 
-static enum tutti_err jacobi_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
+static enum tutti_err jacobi_step(struct tt_sim *master, void *self, double target, const struct tt_step_rules *rules,
+                                  struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     (void)self;
@@ -41,7 +43,7 @@ static enum tutti_err jacobi_step(struct tt_sim *master, void *self, double targ
             tt_coupled_inputs_hold(&master->staging, rank->own[m], target);
     if (__builtin_expect(master->correction != NULL, 0))
         TRY(tt_correction_begin_step(master->correction, target));
-    TRY(jacobi_step_units(master, target, outcome));
+    TRY(jacobi_step_units(master, target, rules, result));
     if (__builtin_expect(master->chosen.is & TUTTI_METHOD_DEFERS_EXCHANGE, 0)) {
         master->exchange_deferred = true; /* sent if the step is good: tt_coupling_send_deferred */
         return TUTTI_OK;
@@ -49,8 +51,8 @@ static enum tutti_err jacobi_step(struct tt_sim *master, void *self, double targ
     TRY(tt_channels_exchange(&rank->channels));
     if (__builtin_expect(master->correction == NULL, 1))
         return TUTTI_OK;
-    TRY(tt_coupling_agree(master, outcome));
-    return tt_correction_end_step(master->correction, outcome);
+    TRY(tt_coupling_agree(master, result));
+    return tt_correction_end_step(master->correction, result);
 }
 
 static unsigned jacobi_order(unsigned extrapolation)

@@ -75,15 +75,6 @@ static enum tutti_err read_state_variables(struct pattern_builder *p, const stru
     return TUTTI_OK;
 }
 
-/* All states of a unit as one variable. */
-static void treat_states_as_one(struct pattern_builder *p, const struct tt_joint_unit *unit, struct state_axis *axis)
-{
-    axis->count = unit->states > 0;
-    axis->derivatives = NULL;
-    if (unit->states > 0)
-        p->starts[axis->first] = unit->first;
-}
-
 /* With room for `more` of them. */
 static enum tutti_err find_state_variables(struct pattern_builder *p, size_t more)
 {
@@ -98,11 +89,16 @@ static enum tutti_err find_state_variables(struct pattern_builder *p, size_t mor
         return tt_fail_memory();
     for (uint32_t u = 0; u < pool->unit_count; u++) {
         bool known;
-        p->axes[u].first = p->variables;
-        TRY(read_state_variables(p, &pool->units[u], &p->axes[u], &known));
-        if (!known)
-            treat_states_as_one(p, &pool->units[u], &p->axes[u]);
-        p->variables += p->axes[u].count;
+        struct state_axis *axis = &p->axes[u];
+        axis->first = p->variables;
+        TRY(read_state_variables(p, &pool->units[u], axis, &known));
+        if (!known) { /* all states of the unit as one variable */
+            axis->count = pool->units[u].states > 0;
+            axis->derivatives = NULL;
+            if (pool->units[u].states > 0)
+                p->starts[axis->first] = pool->units[u].first;
+        }
+        p->variables += axis->count;
     }
     p->starts[p->variables] = pool->states;
     return TUTTI_OK;

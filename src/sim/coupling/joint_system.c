@@ -415,18 +415,6 @@ static enum tt_eval joint_system_rhs(void *context, double t, const double *x, d
     return joint_system_solver_result(system, err, good);
 }
 
-/* Unknowns into the signals; and back, of own units. */
-static void write_dae_unknowns(const struct tt_joint_system *system, const double *w)
-{
-    const struct tt_joint_units *pool = &system->pool;
-    for (uint32_t u = 0; u < pool->unit_count; u++)
-        for (uint32_t i = 0; i < system->unknowns.outputs[u].count; i++) {
-            const struct tt_slot *slot = &pool->rank->wires.slots[system->unknowns.outputs[u].nodes[i]];
-            memcpy(slot->values, w, slot->count * sizeof *w);
-            w += slot->count;
-        }
-}
-
 static void read_dae_unknowns(const struct tt_joint_system *system, double *w)
 {
     const struct tt_joint_units *pool = &system->pool;
@@ -477,7 +465,15 @@ static enum tutti_err evaluate_dae(struct tt_joint_system *system, double t, con
     struct tt_joint_units *pool = &system->pool;
     TRY(joint_system_check_interrupt(system, t));
     set_external_inputs(system, t);
-    write_dae_unknowns(system, w);
+
+    /* The unknowns become the signals. */
+    for (uint32_t u = 0; u < pool->unit_count; u++)
+        for (uint32_t i = 0; i < system->unknowns.outputs[u].count; i++) {
+            const struct tt_slot *slot = &pool->rank->wires.slots[system->unknowns.outputs[u].nodes[i]];
+            memcpy(slot->values, w, slot->count * sizeof *w);
+            w += slot->count;
+        }
+
     TRY(set_units_to_states(pool, t, x, good));
     enum tutti_err err = *good ? joint_system_evaluate_units(system) : TUTTI_OK;
     *good = *good && err != TUTTI_ERR_DISCARD;

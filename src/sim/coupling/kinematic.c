@@ -62,6 +62,7 @@ struct known_mobility {
 };
 
 struct kinematic {
+    const struct tt_step_rules *rules; /* of the step that is being made */
     struct constraint_end *ends;
     struct constraint_row *rows;
     struct mobility_term *terms;
@@ -273,19 +274,6 @@ static enum tutti_err kinematic_allocate(struct kinematic *kinematic, struct tt_
     return all && kinematic->base && kinematic->sizes ? TUTTI_OK : tt_fail_memory();
 }
 
-static enum tutti_err kinematic_register(struct kinematic *kinematic, struct tt_sim *master)
-{
-    struct tt_rollback_list *remembered = &master->remembered;
-    struct tutti_run_stats *stats = master->rank->stats;
-    TRY(tt_rollback_list_add(remembered, &kinematic->known, sizeof kinematic->known));
-    TRY(tt_rollback_list_add(remembered, kinematic->multipliers, kinematic->row_count * sizeof(double)));
-    TRY(tt_rollback_list_add(remembered, kinematic->sizes, kinematic->end_count * sizeof(double)));
-    TRY(tt_rollback_list_add(remembered, kinematic->mobilities.entries,
-                             kinematic->mobilities.entry_count * sizeof(double)));
-    TRY(tt_rollback_list_add(remembered, &stats->drift, sizeof stats->drift));
-    return tt_rollback_list_add(remembered, &stats->mobilities, sizeof stats->mobilities);
-}
-
 static enum tutti_err open_kinematic(struct tt_sim *master, void *self)
 {
     struct tt_rank *rank = master->rank;
@@ -313,7 +301,16 @@ static enum tutti_err open_kinematic(struct tt_sim *master, void *self)
     TRY(open_mobilities(kinematic, rank));
     TRY(describe_mobilities(kinematic, rank));
     TRY(open_constraint_matrix(kinematic, rank));
-    return kinematic_register(kinematic, master);
+
+    struct tt_rollback_list *remembered = &master->remembered;
+    struct tutti_run_stats *stats = rank->stats;
+    TRY(tt_rollback_list_add(remembered, &kinematic->known, sizeof kinematic->known));
+    TRY(tt_rollback_list_add(remembered, kinematic->multipliers, kinematic->row_count * sizeof(double)));
+    TRY(tt_rollback_list_add(remembered, kinematic->sizes, kinematic->end_count * sizeof(double)));
+    TRY(tt_rollback_list_add(remembered, kinematic->mobilities.entries,
+                             kinematic->mobilities.entry_count * sizeof(double)));
+    TRY(tt_rollback_list_add(remembered, &stats->drift, sizeof stats->drift));
+    return tt_rollback_list_add(remembered, &stats->mobilities, sizeof stats->mobilities);
 }
 
 static void close_kinematic(struct tt_sim *master, void *self)
@@ -397,22 +394,19 @@ static enum tutti_err kinematic_gather_inputs(struct tt_sim *master, const struc
     struct tt_rank *rank = master->rank;
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (member_is_constrained(kinematic, rank->own[m], trial) && tt_rank_member_is_present(rank, rank->own[m]))
-            TRY(tt_coupled_inputs_gather(&master->staging, rank->own[m], target));
+            TRY(tt_coupled_inputs_gather(&master->staging, master->staging.begin, rank->own[m], target));
     return TUTTI_OK;
 }
 
 /* All units to `target`; in a trial those that have constraints, which is all that it is for. */
 static enum tutti_err kinematic_step_all(struct tt_sim *master, const struct kinematic *kinematic, double target,
-                                         bool trial, struct tt_outcome *outcome)
+                                         bool trial, struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
-    rank->wires.source = master->staging.begin;
-    enum tutti_err err = kinematic_gather_inputs(master, kinematic, target, trial);
-    rank->wires.source = rank->wires.signals;
-    TRY(err);
+    TRY(kinematic_gather_inputs(master, kinematic, target, trial));
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (member_is_constrained(kinematic, rank->own[m], trial) && tt_rank_member_is_due(rank, rank->own[m], target))
-            TRY(tt_component_step(rank, &master->rules, rank->own[m], target, outcome));
+            TRY(tt_component_step(rank, kinematic->rules, rank->own[m], target, result));
     return tt_channels_exchange(&rank->channels);
 }
 
@@ -428,13 +422,11 @@ struct mobility_probe {
 static enum tutti_err stage_with_moved_force(void *context, struct tt_member *member, uint32_t column, double distance)
 {
     const struct mobility_probe *probing = context;
-    struct tt_rank *rank = probing->master->rank;
     const struct kinematic *kinematic = probing->kinematic;
     double *force = (double *)(void *)probing->master->staging.begin + kinematic->forces[column], kept = *force;
     *force += distance;
-    rank->wires.source = probing->master->staging.begin;
-    enum tutti_err err = tt_coupled_inputs_gather(&probing->master->staging, member, probing->target);
-    rank->wires.source = rank->wires.signals;
+    struct tt_coupled_inputs *staging = &probing->master->staging;
+    enum tutti_err err = tt_coupled_inputs_gather(staging, staging->begin, member, probing->target);
     *force = kept;
     return err;
 }
@@ -511,7 +503,7 @@ static enum tutti_err kinematic_measure_mobilities(struct tt_sim *master, struct
             column->size = kinematic->sizes[kinematic->ends[e].column];
         }
         unsigned long tried = mobilities->tried;
-        TRY(tt_step_jacobian_measure(mobilities, &probe, &master->rules, start, target, kinematic->base, 0,
+        TRY(tt_step_jacobian_measure(mobilities, &probe, kinematic->rules, start, target, kinematic->base, 0,
                                      mobilities->column_count, &complete));
         again = mobilities->tried > tried; /* sizes are of those */
         TRY(tt_rank_agree_any(rank, &again));
@@ -657,16 +649,17 @@ static bool velocities_match(const struct kinematic *kinematic, const char *sign
 
 /* With the forces of the last step; then the new ones are known, and units are at the start again. */
 static enum tutti_err kinematic_trial_step(struct tt_sim *master, struct kinematic *kinematic,
-                                           const struct tt_snapshot *start, double target, struct tt_outcome *outcome)
+                                           const struct tt_snapshot *start, double target,
+                                           struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     double h = target - rank->t;
     for (uint32_t m = 0; m < rank->own_count; m++)
         kinematic->before[m] = rank->own[m]->unit->counts.do_steps;
     kinematic_apply_forces(master, kinematic);
-    TRY(kinematic_step_all(master, kinematic, target, true, outcome));
-    TRY(tt_coupling_agree(master, outcome));
-    if (outcome->why != TUTTI_REACHED)
+    TRY(kinematic_step_all(master, kinematic, target, true, result));
+    TRY(tt_coupling_agree(master, result));
+    if (result->end != TUTTI_END_REACHED)
         return TUTTI_OK;
 
     /* Do-steps of the trial are not those of the step. */
@@ -685,29 +678,31 @@ static enum tutti_err kinematic_trial_step(struct tt_sim *master, struct kinemat
     return tt_snapshot_restore(start, rank, TUTTI_STATE_ROLLBACK);
 }
 
-static enum tutti_err kinematic_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
+static enum tutti_err kinematic_step(struct tt_sim *master, void *self, double target,
+                                     const struct tt_step_rules *rules, struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     struct kinematic *kinematic = self;
     const struct tt_snapshot *start = &master->start;
+    kinematic->rules = rules;
     if (kinematic->row_count > 0 && start->t != rank->t) {
         TRY(tt_snapshot_take(&kinematic->own, rank));
         start = &kinematic->own;
     }
     memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
     if (kinematic->row_count == 0)
-        return kinematic_step_all(master, kinematic, target, false, outcome);
+        return kinematic_step_all(master, kinematic, target, false, result);
     if (kinematic->known.h > 0) /* it is not the first step */
         kinematic->known.longest = fmax(kinematic->known.longest, rank->t - kinematic->known.t);
     kinematic->known.t = rank->t;
     TRY(record_constraint_drift(rank, kinematic));
-    TRY(kinematic_trial_step(master, kinematic, start, target, outcome));
-    if (outcome->why != TUTTI_REACHED)
+    TRY(kinematic_trial_step(master, kinematic, start, target, result));
+    if (result->end != TUTTI_END_REACHED)
         return TUTTI_OK;
     kinematic_apply_forces(master, kinematic);
-    TRY(kinematic_step_all(master, kinematic, target, false, outcome));
-    TRY(tt_coupling_agree(master, outcome));
-    kinematic->known.stale = outcome->why == TUTTI_REACHED && !velocities_match(kinematic, rank->wires.signals);
+    TRY(kinematic_step_all(master, kinematic, target, false, result));
+    TRY(tt_coupling_agree(master, result));
+    kinematic->known.stale = result->end == TUTTI_END_REACHED && !velocities_match(kinematic, rank->wires.signals);
     return TUTTI_OK;
 }
 

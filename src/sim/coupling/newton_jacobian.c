@@ -99,7 +99,7 @@ static enum tutti_err newton_jacobian_measure(struct tt_newton_cycle *ring, cons
     TRY(restore_for_trials(ring));
     TRY(tt_step_jacobian_measure(jacobian,
                                  &(struct tt_step_probe){ring, move_jacobian_column, newton_jacobian_read_rows},
-                                 &master->rules, self->start, self->target, self->base, first, count, &complete));
+                                 self->rules, self->start, self->target, self->base, first, count, &complete));
     for (uint32_t c = first; c < first + count && !complete; c++)
         for (uint32_t i = 0; i < newton_jacobian_unit_rows(self, jacobian->columns[c].component); i++) {
             double *entry = &jacobian->entries[jacobian->columns[c].first + i];
@@ -136,14 +136,6 @@ static void broyden_update(struct tt_newton_cycle *ring, const double *x)
     }
 }
 
-static double cycle_residual(const struct tt_newton_cycle *ring, const double *x)
-{
-    double largest = 0;
-    for (uint32_t k = 0; k < ring->n; k++)
-        largest = fmax(largest, fabs(x[k] - ring->image[k]) / fmax(ring->scale[k], fabs(x[k])));
-    return largest;
-}
-
 /* Q1 to Q3. */
 static bool must_remeasure(const struct tt_newton_cycle *ring, double residual)
 {
@@ -157,7 +149,9 @@ static bool must_remeasure(const struct tt_newton_cycle *ring, double residual)
 enum tutti_err tt_newton_jacobian_compute(void *context, const double *x, double *matrix)
 {
     struct tt_newton_cycle *ring = context;
-    double residual = cycle_residual(ring, x);
+    double residual = 0;
+    for (uint32_t k = 0; k < ring->n; k++)
+        residual = fmax(residual, fabs(x[k] - ring->image[k]) / fmax(ring->scale[k], fabs(x[k])));
     size_t size = (size_t)ring->n * ring->n * sizeof *matrix;
     bool made = must_remeasure(ring, residual);
     if (made) { /* N6 */

@@ -28,7 +28,8 @@ struct relax_cycle {
 };
 
 struct relaxation {
-    bool seidel; /* sweeps */
+    const struct tt_step_rules *rules; /* of the step that is being made */
+    bool seidel;                       /* sweeps */
     struct tt_step_stages stages;
     struct relax_cycle *cycles; /* one per cyclic stage, in their order */
     uint32_t cycle_count;
@@ -157,22 +158,19 @@ static void close_relax(struct tt_sim *master, void *self)
 /* Units that do not wait for each other; moving inputs come from the values at the start. */
 static enum tutti_err relax_step_units(struct tt_sim *master, struct relaxation *relax, const uint32_t *components,
                                        uint32_t count, const struct tt_step_stage *stage, double target,
-                                       struct tt_outcome *outcome)
+                                       struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
-    enum tutti_err err = TUTTI_OK;
-    rank->wires.source = master->staging.begin;
-    for (uint32_t i = 0; i < count && !err; i++)
+    struct tt_coupled_inputs *staging = &master->staging;
+    for (uint32_t i = 0; i < count; i++)
         if (tt_rank_owns(rank, components[i]) && stage_contains(relax, stage, components[i]))
-            err = tt_coupled_inputs_gather(&master->staging, &rank->members[components[i]], target);
-    rank->wires.source = rank->wires.signals;
-    TRY(err);
+            TRY(tt_coupled_inputs_gather(staging, staging->begin, &rank->members[components[i]], target));
     for (uint32_t i = 0; i < count; i++) {
         struct tt_member *member = &rank->members[components[i]];
         if (!tt_rank_owns(rank, components[i]) || !stage_contains(relax, stage, components[i]))
             continue;
         relax->before[components[i]] = member->unit->counts.do_steps;
-        TRY(tt_component_step(rank, &master->rules, member, target, outcome));
+        TRY(tt_component_step(rank, relax->rules, member, target, result));
     }
     return TUTTI_OK;
 }
@@ -181,11 +179,11 @@ static enum tutti_err relax_step_units(struct tt_sim *master, struct relaxation 
  * are not needed: the step is rolled back. */
 static enum tutti_err relax_get_derivatives(struct tt_sim *master, const struct relaxation *relax,
                                             const uint32_t *components, uint32_t count,
-                                            const struct tt_step_stage *stage, const struct tt_outcome *outcome)
+                                            const struct tt_step_stage *stage, const struct tt_step_result *result)
 {
     for (uint32_t i = 0; i < count; i++)
         if (tt_rank_owns(master->rank, components[i]) && stage_contains(relax, stage, components[i]) &&
-            outcome->why == TUTTI_REACHED)
+            result->end == TUTTI_END_REACHED)
             TRY(tt_coupled_inputs_get_rates(&master->staging, components[i]));
     return tt_coupled_inputs_exchange_rates(&master->staging);
 }
@@ -200,25 +198,26 @@ static void relax_interpolate_outputs(struct tt_sim *master, const struct relaxa
 
 /* All units of a stage from the start to `target`. */
 static enum tutti_err step_acyclic_stage(struct tt_sim *master, struct relaxation *relax,
-                                         const struct tt_step_stage *stage, double target, struct tt_outcome *outcome)
+                                         const struct tt_step_stage *stage, double target,
+                                         struct tt_step_result *result)
 {
     const uint32_t *components = relax->stages.components + stage->first;
-    TRY(relax_step_units(master, relax, components, stage->count, stage, target, outcome));
+    TRY(relax_step_units(master, relax, components, stage->count, stage, target, result));
     TRY(tt_channels_exchange(&master->rank->channels));
-    return relax_get_derivatives(master, relax, components, stage->count, stage, outcome);
+    return relax_get_derivatives(master, relax, components, stage->count, stage, result);
 }
 
 static enum tutti_err sweep_seidel(struct tt_sim *master, struct relaxation *relax, const struct relax_cycle *cycle,
-                                   double target, struct tt_outcome *outcome)
+                                   double target, struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     const struct tt_step_sequence *sequence = &master->sequence;
     for (uint32_t k = 0; k < cycle->wave_count; k++) {
         uint32_t wave = cycle->waves[k], first = sequence->wave_first[wave];
         uint32_t count = sequence->wave_first[wave + 1] - first;
-        TRY(relax_step_units(master, relax, sequence->components + first, count, cycle->stage, target, outcome));
+        TRY(relax_step_units(master, relax, sequence->components + first, count, cycle->stage, target, result));
         TRY(tt_channels_exchange_wave(&rank->channels, wave));
-        TRY(relax_get_derivatives(master, relax, sequence->components + first, count, cycle->stage, outcome));
+        TRY(relax_get_derivatives(master, relax, sequence->components + first, count, cycle->stage, result));
         relax_interpolate_outputs(master, relax, sequence->components + first, count, cycle->stage, target - rank->t);
     }
     return TUTTI_OK;
@@ -364,7 +363,7 @@ static void relax_read_image(const struct tt_sim *master, const struct relaxatio
 }
 
 static enum tutti_err relax_iterate(struct tt_sim *master, struct relaxation *relax, struct relax_cycle *cycle,
-                                    double target, const struct tt_snapshot *start, struct tt_outcome *outcome)
+                                    double target, const struct tt_snapshot *start, struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     unsigned long own_events = rank->own_events;
@@ -374,12 +373,12 @@ static enum tutti_err relax_iterate(struct tt_sim *master, struct relaxation *re
     tt_accelerator_restart(&cycle->accelerator);
     for (;;) {
         cycle->sweeps++;
-        TRY(relax->seidel ? sweep_seidel(master, relax, cycle, target, outcome)
-                          : step_acyclic_stage(master, relax, cycle->stage, target, outcome));
-        TRY(tt_coupling_agree(master, outcome));
-        if (outcome->iterations < cycle->sweeps)
-            outcome->iterations = cycle->sweeps;
-        if (outcome->why != TUTTI_REACHED)
+        TRY(relax->seidel ? sweep_seidel(master, relax, cycle, target, result)
+                          : step_acyclic_stage(master, relax, cycle->stage, target, result));
+        TRY(tt_coupling_agree(master, result));
+        if (result->iterations < cycle->sweeps)
+            result->iterations = cycle->sweeps;
+        if (result->end != TUTTI_END_REACHED)
             return TUTTI_OK;
         relax_read_image(master, relax, cycle, target - rank->t);
         TRY(cycle_has_converged(master, relax, cycle, target, &rest));
@@ -390,7 +389,7 @@ static enum tutti_err relax_iterate(struct tt_sim *master, struct relaxation *re
         rank->own_events = own_events;
         set_cycle_slopes(master, relax, cycle, target - rank->t);
     }
-    outcome->converged = outcome->converged && rest;
+    result->converged = result->converged && rest;
     return TUTTI_OK;
 }
 
@@ -410,40 +409,42 @@ static double relax_measure_divergence(const struct relaxation *relax)
 /* ---- a step ---- */
 
 static enum tutti_err step_relax_stages(struct tt_sim *master, struct relaxation *relax, double target,
-                                        const struct tt_snapshot *start, struct tt_outcome *outcome)
+                                        const struct tt_snapshot *start, struct tt_step_result *result)
 {
     uint32_t cycle = 0;
     for (uint32_t s = 0; s < relax->stages.count; s++) {
         const struct tt_step_stage *stage = &relax->stages.items[s];
         if (stage->cyclic)
-            TRY(relax_iterate(master, relax, &relax->cycles[cycle++], target, start, outcome));
+            TRY(relax_iterate(master, relax, &relax->cycles[cycle++], target, start, result));
         else {
-            TRY(step_acyclic_stage(master, relax, stage, target, outcome));
-            TRY(tt_coupling_agree(master, outcome));
+            TRY(step_acyclic_stage(master, relax, stage, target, result));
+            TRY(tt_coupling_agree(master, result));
         }
-        if (outcome->why != TUTTI_REACHED)
+        if (result->end != TUTTI_END_REACHED)
             return TUTTI_OK;
         if (!stage->cyclic || !relax->seidel)
             relax_interpolate_outputs(master, relax, relax->stages.components + stage->first, stage->count, stage,
                                       target - master->rank->t);
     }
-    outcome->divergence = relax_measure_divergence(relax);
+    result->divergence = relax_measure_divergence(relax);
     return TUTTI_OK;
 }
 
-static enum tutti_err relax_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
+static enum tutti_err relax_step(struct tt_sim *master, void *self, double target, const struct tt_step_rules *rules,
+                                 struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     struct relaxation *relax = self;
     const struct tt_snapshot *start = &master->start;
+    relax->rules = rules;
     if (start->t != rank->t) {
         TRY(tt_snapshot_take(&relax->own, rank));
         start = &relax->own;
     }
     memcpy(master->staging.begin, rank->wires.signals, rank->wires.signal_size);
     tt_wires_get_reals(&rank->wires, rank->wires.signals, relax->begin);
-    outcome->iterations = 1;
-    return step_relax_stages(master, relax, target, start, outcome);
+    result->iterations = 1;
+    return step_relax_stages(master, relax, target, start, result);
 }
 
 /* Linear interpolation between both ends, or that of Hermite. */

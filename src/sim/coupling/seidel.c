@@ -10,7 +10,8 @@
 #include "sim/coupling/coupling.h"
 #include "sim/coupling/correction.h"
 
-static enum tutti_err seidel_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
+static enum tutti_err seidel_step(struct tt_sim *master, void *self, double target, const struct tt_step_rules *rules,
+                                  struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     const struct tt_step_sequence *sequence = &master->sequence;
@@ -24,20 +25,19 @@ static enum tutti_err seidel_step(struct tt_sim *master, void *self, double targ
 
     for (uint32_t wave = 0; wave < sequence->wave_count; wave++) {
         uint32_t first = sequence->wave_first[wave], end = sequence->wave_first[wave + 1];
-        rank->wires.source = rank->wires.order > 0 ? master->staging.begin : rank->wires.signals;
+        const char *source = rank->wires.order > 0 ? master->staging.begin : rank->wires.signals;
         for (uint32_t i = first; i < end; i++)
             if (tt_rank_owns(rank, components[i]) && tt_rank_member_is_present(rank, &rank->members[components[i]]))
-                TRY(tt_coupled_inputs_gather(&master->staging, &rank->members[components[i]], target));
-        rank->wires.source = rank->wires.signals;
+                TRY(tt_coupled_inputs_gather(&master->staging, source, &rank->members[components[i]], target));
 
         if (master->lane_first)
-            TRY(tt_fast_step(&master->lane, master->lane_first[wave], master->lane_first[wave + 1], target, outcome));
+            TRY(tt_fast_step(&master->lane, master->lane_first[wave], master->lane_first[wave + 1], target, result));
         else if (__builtin_expect(rank->overlaps, 0))
             TRY(tt_component_step_overlapped(rank, components + first, end - first, target));
         for (uint32_t i = first; !master->lane_first && i < end; i++) {
             struct tt_member *member = &rank->members[components[i]];
             if (tt_rank_owns(rank, components[i]) && tt_rank_member_is_due(rank, member, target))
-                TRY(tt_component_step(rank, &master->rules, member, target, outcome));
+                TRY(tt_component_step(rank, rules, member, target, result));
         }
 
         TRY(tt_channels_exchange_wave(&rank->channels, wave));
@@ -46,8 +46,8 @@ static enum tutti_err seidel_step(struct tt_sim *master, void *self, double targ
     }
     if (!master->correction)
         return TUTTI_OK;
-    TRY(tt_coupling_agree(master, outcome));
-    return tt_correction_end_step(master->correction, outcome);
+    TRY(tt_coupling_agree(master, result));
+    return tt_correction_end_step(master->correction, result);
 }
 
 static unsigned seidel_order(unsigned extrapolation)

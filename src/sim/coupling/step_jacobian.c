@@ -70,12 +70,12 @@ static enum tutti_err step_jacobian_trial_step(const struct step_trial *trial, d
     struct tt_member *member = trial->member;
     struct tt_unit_counts *counts = &member->unit->counts;
     unsigned long before = counts->do_steps, own_events = rank->own_events;
-    struct tt_outcome outcome = tt_outcome_begin();
+    struct tt_step_result result = tt_step_result_begin(trial->start->t, trial->target);
     TRY(trial->probe->stage(trial->probe->context, member, trial->column, distance));
-    enum tutti_err err = tt_component_step(rank, trial->rules, member, trial->target, &outcome);
+    enum tutti_err err = tt_component_step(rank, trial->rules, member, trial->target, &result);
     if (err && err != TUTTI_ERR_DISCARD)
         return err;
-    *done = !err && outcome.why == TUTTI_REACHED;
+    *done = !err && result.end == TUTTI_END_REACHED;
     if (*done)
         TRY(trial->probe->read(trial->probe->context, member, rows));
     counts->auxiliary += counts->do_steps - before;

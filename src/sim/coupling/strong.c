@@ -31,6 +31,7 @@ struct strong_point {
 };
 
 struct strong {
+    const struct tt_step_rules *rules; /* of the step that is being made */
     struct tt_sim *master;
     struct tt_joint_system system;
     struct tt_solver *solver; /* NULL: nothing to integrate */
@@ -398,7 +399,7 @@ static enum tutti_err detect_state_events(struct strong *strong, bool *event)
 }
 
 /* Collective: the solver's step ends here, or is left here. */
-static enum tutti_err strong_complete_step(struct strong *strong, bool *event, struct tt_outcome *outcome)
+static enum tutti_err strong_complete_step(struct strong *strong, bool *event, struct tt_step_result *result)
 {
     struct tt_joint_units *pool = &strong->system.pool;
     bool any = false, ended = false;
@@ -415,7 +416,7 @@ static enum tutti_err strong_complete_step(struct strong *strong, bool *event, s
         if (asks)
             TRY(strong_begin_event(unit, SIZE_MAX, true));
         if (ends)
-            tt_outcome_set_ended(outcome, unit->member->component, strong->t);
+            tt_step_result_set_ended(result, unit->member->component, strong->t);
         any = any || asks;
         ended = ended || ends;
     }
@@ -441,13 +442,13 @@ static enum tutti_err detect_time_events(struct strong *strong, bool *event)
     return TUTTI_OK;
 }
 
-/* The first own unit with an event, for the outcome. */
-static void report_early_return(struct strong *strong, struct tt_outcome *outcome)
+/* The first own unit with an event, for the result. */
+static void report_early_return(struct strong *strong, struct tt_step_result *result)
 {
     const struct tt_rank *rank = strong->master->rank;
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (strong->among[rank->own[m]->component] && rank->own[m]->now.event)
-            tt_outcome_set_early(outcome, rank->own[m]->component, strong->t);
+            tt_step_result_set_event(result, rank->own[m]->component, strong->t);
 }
 
 /* ---- one macro step ---- */
@@ -474,7 +475,7 @@ static enum tutti_err find_table_horizon(struct strong *strong, double target)
 
 /* Restarts the solver at the units' point, regardless of the cause. */
 static enum tutti_err strong_restart(struct strong *strong, enum tt_solver_task task, bool *event,
-                                     struct tt_outcome *outcome)
+                                     struct tt_step_result *result)
 {
     struct tt_joint_units *pool = &strong->system.pool;
     struct tt_solver *solver = strong->solver;
@@ -484,7 +485,7 @@ static enum tutti_err strong_restart(struct strong *strong, enum tt_solver_task 
     if (task == TUTTI_SOLVER_GO_ON)
         return TUTTI_OK;
     if (strong->open && strong->front > strong->t)
-        TRY(strong_complete_step(strong, event, outcome));
+        TRY(strong_complete_step(strong, event, result));
     pool->miss.missed = false;
     if (solver && (task == TUTTI_SOLVER_RESTART || !solver->started))
         TRY(strong_explain(strong, tt_solver_restart(solver, strong->t, strong->x)));
@@ -547,7 +548,7 @@ static enum tutti_err strong_solver_step(struct strong *strong, double end)
 
 /* Everything that happens at `stop`, which units pass, end the step at, or cross an event at. */
 static enum tutti_err strong_pass_point(struct strong *strong, double stop, double end, bool *event,
-                                        struct tt_outcome *outcome)
+                                        struct tt_step_result *result)
 {
     const struct tt_rank *rank = strong->master->rank;
     bool at_end = tt_time_same(stop, end, rank->span), located = strong->at <= stop;
@@ -560,7 +561,7 @@ static enum tutti_err strong_pass_point(struct strong *strong, double stop, doub
         return TUTTI_OK;
     }
     TRY(strong_move_units(strong, stop, t));
-    TRY(strong_complete_step(strong, event, outcome));
+    TRY(strong_complete_step(strong, event, result));
     TRY(detect_time_events(strong, event));
     if (located)
         TRY(detect_state_events(strong, event));
@@ -570,7 +571,7 @@ static enum tutti_err strong_pass_point(struct strong *strong, double stop, doub
 }
 
 /* Units with an event cross it, all at this point; then the solver restarts. */
-static enum tutti_err strong_handle_events(struct strong *strong, bool *event, struct tt_outcome *outcome)
+static enum tutti_err strong_handle_events(struct strong *strong, bool *event, struct tt_step_result *result)
 {
     struct tt_rank *rank = strong->master->rank;
     enum tt_solver_task task;
@@ -579,30 +580,30 @@ static enum tutti_err strong_handle_events(struct strong *strong, bool *event, s
         TRY(tt_channels_exchange(&rank->channels));
     TRY(tt_events_handle_among(rank, strong->among));
     if (rank->ended) {
-        tt_outcome_set_ended(outcome, rank->ended->component, strong->t);
+        tt_step_result_set_ended(result, rank->ended->component, strong->t);
         rank->ended = NULL;
         strong->over = true;
         return TUTTI_OK;
     }
     TRY(strong_check_units(strong, &task));
-    return strong_restart(strong, task > TUTTI_SOLVER_RESUME ? task : TUTTI_SOLVER_RESUME, event, outcome);
+    return strong_restart(strong, task > TUTTI_SOLVER_RESUME ? task : TUTTI_SOLVER_RESUME, event, result);
 }
 
 /* Units to `end`, or to an event that ends the step for all. */
-static enum tutti_err strong_run_to(struct strong *strong, double end, bool event, struct tt_outcome *outcome)
+static enum tutti_err strong_run_to(struct strong *strong, double end, bool event, struct tt_step_result *result)
 {
     const struct tt_rank *rank = strong->master->rank;
     int standstills = 0;
     while (!strong->over && !(event && strong->t >= end)) { /* at the end it is crossed by sim/events.c */
-        if (event && strong->master->rules.stops_at_events) {
+        if (event && strong->rules->stops_at_events) {
             strong->early = true;
-            report_early_return(strong, outcome);
+            report_early_return(strong, result);
             return TUTTI_OK;
         }
         double before = strong->t, stop = fmin(strong->front, strong->at);
         if (event) {
             standstills++;
-            TRY(strong_handle_events(strong, &event, outcome));
+            TRY(strong_handle_events(strong, &event, result));
         } else if (strong->t >= end) {
             return TUTTI_OK;
         } else if (!(stop > strong->t || strong->at <= strong->t)) {
@@ -610,7 +611,7 @@ static enum tutti_err strong_run_to(struct strong *strong, double end, bool even
         } else if (stop > end && !tt_time_same(stop, end, rank->span)) {
             return strong_move_units(strong, end, end);
         } else {
-            TRY(strong_pass_point(strong, stop, end, &event, outcome));
+            TRY(strong_pass_point(strong, stop, end, &event, result));
         }
         standstills = strong->t > before ? 0 : standstills;
         if (standstills > TUTTI_MOST_STANDSTILLS)
@@ -640,7 +641,7 @@ static void strong_publish_counts(struct strong *strong)
     strong->published = now;
 }
 
-static enum tutti_err step_joint_system(struct strong *strong, double target, struct tt_outcome *outcome)
+static enum tutti_err step_joint_system(struct strong *strong, double target, struct tt_step_result *result)
 {
     const struct tt_joint_units *pool = &strong->system.pool;
     enum tt_solver_task task;
@@ -648,14 +649,14 @@ static enum tutti_err step_joint_system(struct strong *strong, double target, st
     strong->over = strong->early = false;
     TRY(find_table_horizon(strong, target));
     TRY(restore_solver_point(strong, &task));
-    TRY(strong_restart(strong, task, &event, outcome));
+    TRY(strong_restart(strong, task, &event, result));
     for (uint32_t u = 0; u < pool->unit_count; u++) {
         pool->units[u].member->unit->counts.do_steps += pool->units[u].own;
         pool->units[u].member->now.stepped = true;
     }
     if (strong->solver)
         tt_solver_begin_interval(strong->solver, strong->t);
-    TRY(strong_run_to(strong, target, event, outcome));
+    TRY(strong_run_to(strong, target, event, result));
     strong_save_point(strong, strong->now);
     strong_publish_counts(strong);
     return TUTTI_OK;
@@ -668,7 +669,7 @@ static enum tutti_err stage_other_units(struct tt_sim *master, const struct stro
     for (uint32_t m = 0; m < rank->own_count; m++) {
         if ((strong->among && strong->among[rank->own[m]->component]) || !tt_rank_member_is_present(rank, rank->own[m]))
             continue;
-        TRY(tt_wires_gather(&rank->wires, rank->own[m]->wires));
+        TRY(tt_wires_gather(&rank->wires, rank->wires.signals, rank->own[m]->wires));
         if (rank->wires.order > 0)
             tt_coupled_inputs_hold(&master->staging, rank->own[m], target);
     }
@@ -676,24 +677,26 @@ static enum tutti_err stage_other_units(struct tt_sim *master, const struct stro
 }
 
 static enum tutti_err step_other_units(struct tt_sim *master, const struct strong *strong, double target,
-                                       struct tt_outcome *outcome)
+                                       struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (!(strong->among && strong->among[rank->own[m]->component]) &&
             tt_rank_member_is_due(rank, rank->own[m], target))
-            TRY(tt_component_step(rank, &master->rules, rank->own[m], target, outcome));
+            TRY(tt_component_step(rank, strong->rules, rank->own[m], target, result));
     return TUTTI_OK;
 }
 
-static enum tutti_err strong_step(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
+static enum tutti_err strong_step(struct tt_sim *master, void *self, double target, const struct tt_step_rules *rules,
+                                  struct tt_step_result *result)
 {
     struct strong *strong = self;
+    strong->rules = rules;
     TRY(stage_other_units(master, strong, target));
     if (strong->system.pool.unit_count > 0)
-        TRY(step_joint_system(strong, target, outcome));
+        TRY(step_joint_system(strong, target, result));
     if (!(strong->early && (master->chosen.is & TUTTI_METHOD_GOES_BACK))) /* else all of them are taken back */
-        TRY(step_other_units(master, strong, target, outcome));
+        TRY(step_other_units(master, strong, target, result));
     return tt_channels_exchange(&master->rank->channels);
 }
 

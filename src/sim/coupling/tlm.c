@@ -115,13 +115,6 @@ static void tlm_push_point(struct line_history *past, const struct line_point *p
 
 /* ---- signals ---- */
 
-static double line_end_velocity(const struct tt_tlm *tlm, uint32_t number, int end)
-{
-    const struct tt_tlm_line *line = &tlm->rank->job->system->lines[number];
-    double velocity = line->ends[end].velocity_factor * *tlm->velocities[number][end];
-    return end == 0 ? velocity : -velocity;
-}
-
 void tt_tlm_record(struct tt_tlm *tlm)
 {
     for (uint32_t i = 0; tlm && i < tlm->count; i++) {
@@ -130,7 +123,8 @@ void tt_tlm_record(struct tt_tlm *tlm)
         struct line_history *past = &tlm->pasts[i];
         struct line_point point = {.t = rank->t};
         for (int end = 0; end < 2; end++) {
-            double velocity = line_end_velocity(tlm, i, end);
+            double outward = line->ends[end].velocity_factor * *tlm->velocities[i][end];
+            double velocity = end == 0 ? outward : -outward; /* into the line */
             /* Before the first point the line moved with its ends, and had no force in it: f = 0. */
             point.waves[end] = past->count == 0 ? line->impedance * velocity
                                                 : wave_at_time(past, 1 - end, rank->t - line->delay, true) +

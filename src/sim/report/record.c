@@ -136,19 +136,7 @@ static bool is_moving_local(const struct tt_var *var)
            (var->variability == TUTTI_CONTINUOUS || var->variability == TUTTI_DISCRETE);
 }
 
-/* Marks the continuous states; false: the description names none. */
-static bool flag_states(const struct tt_description *desc, bool *marks)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < desc->derivatives.count; i++) {
-        uint32_t state = desc->vars[desc->derivatives.items[i].variable].derivative_of;
-        if (state != TUTTI_NONE)
-            any = marks[state] = true;
-    }
-    return any;
-}
-
-/* Returns true for an alias of a variable that is already chosen. */
+/* Another name of a variable that is chosen already? */
 static bool is_alias_of_chosen(const struct tt_description *desc, const struct tt_substitute_choice *choice,
                                const struct tt_var *var)
 {
@@ -166,7 +154,11 @@ enum tutti_err tt_record_find_moving(const struct tt_description *desc, struct t
     bool *marks = calloc((size_t)desc->var_count + 1, sizeof *marks);
     if (!marks)
         return tt_fail_memory();
-    out->states = flag_states(desc, marks);
+    for (uint32_t i = 0; i < desc->derivatives.count; i++) {
+        uint32_t state = desc->vars[desc->derivatives.items[i].variable].derivative_of;
+        if (state != TUTTI_NONE)
+            out->states = marks[state] = true;
+    }
     for (uint32_t i = 0; i < desc->var_count && !out->states; i++)
         marks[i] = is_moving_local(&desc->vars[i]);
     uint64_t columns = 0;

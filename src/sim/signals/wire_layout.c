@@ -216,7 +216,6 @@ static enum tutti_err layout_allocate(struct wire_layout *layout)
     layout->blocks = tt_arena_array(arena, layout->block_count, sizeof *layout->blocks);
     layout->staged = wires->staged = tt_arena_alloc(arena, layout->staged_size);
     wires->staged_size = layout->staged_size;
-    wires->source = wires->held_source = wires->signals;
     wires->parts = tt_arena_alloc(arena, sizeof *wires->parts);
     wires->part_count = wires->gather_count > 0;
     wires->fed = tt_arena_array(arena, layout->system->fed_count, sizeof *wires->fed);

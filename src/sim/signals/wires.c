@@ -50,9 +50,9 @@ static enum tutti_err copy_wire_range(const struct tt_wires *wires, const char *
     return TUTTI_OK;
 }
 
-static void gather_range(struct tt_wires *wires, uint32_t first, uint32_t count)
+static void gather_range(struct tt_wires *wires, const char *source, uint32_t first, uint32_t count)
 {
-    const double *restrict signals = (const void *)wires->source;
+    const double *restrict signals = (const void *)source;
     const uint32_t *restrict from = wires->gather + first;
     double *restrict to = wires->gathered + first;
     for (uint32_t i = 0; i < count; i++)
@@ -83,27 +83,27 @@ static void move_slopes(struct tt_wires *wires, const struct tt_unit_wires *unit
     }
 }
 
-enum tutti_err tt_wires_gather(struct tt_wires *wires, const struct tt_unit_wires *unit)
+enum tutti_err tt_wires_gather(struct tt_wires *wires, const char *source, const struct tt_unit_wires *unit)
 {
-    gather_range(wires, unit->gather_first, unit->gather_count);
+    gather_range(wires, source, unit->gather_first, unit->gather_count);
     if (wires->order > 0) {
         gather_slopes(wires, unit->gather_first, unit->gather_count);
         move_slopes(wires, unit);
     }
-    return copy_wire_range(wires, wires->source, unit->wire_first, unit->wire_count);
+    return copy_wire_range(wires, source, unit->wire_first, unit->wire_count);
 }
 
 enum tutti_err tt_wires_gather_all(struct tt_wires *wires)
 {
     for (uint32_t p = 0; p < wires->part_count; p++) {
-        gather_range(wires, wires->parts[p].first, wires->parts[p].count);
+        gather_range(wires, wires->signals, wires->parts[p].first, wires->parts[p].count);
         gather_slopes(wires, wires->parts[p].first, wires->parts[p].count);
     }
     for (uint32_t c = 0; !wires->plain && c < wires->structure->system->component_count; c++) {
         if (wires->others && wires->others[c])
             continue;
         move_slopes(wires, &wires->units[c]);
-        TRY(copy_wire_range(wires, wires->source, wires->units[c].wire_first, wires->units[c].wire_count));
+        TRY(copy_wire_range(wires, wires->signals, wires->units[c].wire_first, wires->units[c].wire_count));
     }
     return TUTTI_OK;
 }
@@ -132,19 +132,21 @@ enum tutti_err tt_wires_select_own(struct tt_wires *wires, const int32_t *place,
 }
 
 /* Adds the further terms of the sum that begins with `wire` to `value`, which is number i of it. */
-static void add_sum_terms(const struct tt_wires *wires, const struct tt_wire *wire, uint32_t i, double *value)
+static void add_sum_terms(const struct tt_wires *wires, const char *source, const struct tt_wire *wire, uint32_t i,
+                          double *value)
 {
     for (const struct tt_wire *term = wire + 1; term < wires->wires + wires->wire_count && term->adds; term++) {
         struct tt_wire one = *term;
         one.to = value;
         one.count = 1;
-        wire_add_term((const double *)(const void *)(wires->held_source + term->from) + i, &one);
+        wire_add_term((const double *)(const void *)(source + term->from) + i, &one);
     }
 }
 
-enum tutti_err tt_wires_value_differs(const struct tt_wires *wires, const struct tt_wire *wire, bool *other)
+enum tutti_err tt_wires_value_differs(const struct tt_wires *wires, const char *source, const struct tt_wire *wire,
+                                      bool *other)
 {
-    const char *from = wires->held_source + wire->from;
+    const char *from = source + wire->from;
     if (wire->adds) /* looked at with the first term */
         return TUTTI_OK;
     if (wire->owned) {
@@ -155,19 +157,19 @@ enum tutti_err tt_wires_value_differs(const struct tt_wires *wires, const struct
     for (uint32_t i = 0; i < wire->count && !*other; i++) {
         uint64_t value = 0;
         TRY(format_wire_name(wires, wire, tt_conversion_apply(wire->conversion, from + i * from_size, &value, 1)));
-        add_sum_terms(wires, wire, i, (double *)(void *)&value);
+        add_sum_terms(wires, source, wire, i, (double *)(void *)&value);
         *other = memcmp(&value, (const char *)wire->to + i * size, size) != 0;
     }
     return TUTTI_OK;
 }
 
-enum tutti_err tt_wires_gather_held(struct tt_wires *wires, struct tt_unit_wires *unit)
+enum tutti_err tt_wires_gather_held(struct tt_wires *wires, const char *source, struct tt_unit_wires *unit)
 {
     for (uint32_t w = unit->held_first; w < unit->held_first + unit->held_count; w++) {
         bool other = false;
-        TRY(tt_wires_value_differs(wires, &wires->wires[w], &other));
+        TRY(tt_wires_value_differs(wires, source, &wires->wires[w], &other));
         if (other)
-            TRY(wire_copy(wires, wires->held_source, &wires->wires[w]));
+            TRY(wire_copy(wires, source, &wires->wires[w]));
         unit->held_changed = unit->held_changed || other;
     }
     return TUTTI_OK;

@@ -102,8 +102,6 @@ struct tt_wires {
     size_t unit_size;      /* of these: saved in snapshots; values fed by the master follow, which it computes again */
     struct tt_slot *slots; /* per node of the structure */
     struct tt_unit_wires *units; /* per component */
-    const char *source;          /* moving inputs come from here: signals, or another array with the same layout */
-    const char *held_source;     /* discrete ones from here: likewise */
     char *staged;                /* inputs that are not in `gathered` */
     size_t staged_size;
     double *gathered; /* gathered Float64 inputs of all units, in sequence */
@@ -134,14 +132,18 @@ TUTTI_CHECKED enum tutti_err tt_wire_layout_init(struct tt_wires *wires, const s
 TUTTI_CHECKED enum tutti_err tt_wires_select_own(struct tt_wires *wires, const int32_t *place, int rank);
 void tt_wires_fini(struct tt_wires *wires);
 
-/* Stages the moving inputs of one unit, or of all own ones. LIMIT if a value does not fit the destination's type. */
-TUTTI_CHECKED enum tutti_err tt_wires_gather(struct tt_wires *wires, const struct tt_unit_wires *unit);
+/* Stages the moving inputs of one unit with the values in `source`, which has the layout of wires->signals. LIMIT if a value does not
+ * fit the destination's type. */
+TUTTI_CHECKED enum tutti_err tt_wires_gather(struct tt_wires *wires, const char *source,
+                                             const struct tt_unit_wires *unit);
+/* Stages the moving inputs of all own units with the values in wires->signals. LIMIT as above. */
 TUTTI_CHECKED enum tutti_err tt_wires_gather_all(struct tt_wires *wires);
-/* Stages the discrete inputs; unit->held_changed becomes true if one is another than before. */
-TUTTI_CHECKED enum tutti_err tt_wires_gather_held(struct tt_wires *wires, struct tt_unit_wires *unit);
-/* *other becomes true if what a wire brings is another value than the one staged. */
-TUTTI_CHECKED enum tutti_err tt_wires_value_differs(const struct tt_wires *wires, const struct tt_wire *wire,
-                                                    bool *other);
+/* Stages the discrete inputs of one unit with the values in `source`; sets unit->held_changed if one differs from before. */
+TUTTI_CHECKED enum tutti_err tt_wires_gather_held(struct tt_wires *wires, const char *source,
+                                                  struct tt_unit_wires *unit);
+/* *other becomes true if the value that a wire carries from `source` differs from the staged one. */
+TUTTI_CHECKED enum tutti_err tt_wires_value_differs(const struct tt_wires *wires, const char *source,
+                                                    const struct tt_wire *wire, bool *other);
 /* Makes room for derivatives up to `order`, all 0; units that take them get theirs with their inputs. */
 TUTTI_CHECKED enum tutti_err tt_wires_enable_slopes(struct tt_wires *wires, unsigned order,
                                                     struct tt_unit *const *units);

@@ -545,7 +545,7 @@ static enum tutti_err loop_read_discrete(struct algebraic_loop *block, bool *cha
         uint32_t end = loop_node_is_own(block, block->inputs[i]) ? slot->wire_first + slot->wire_count
                                                                  : slot->wire_first;
         for (uint32_t w = slot->wire_first; w < end && !*changed; w++)
-            TRY(tt_wires_value_differs(wires, &wires->wires[w], changed));
+            TRY(tt_wires_value_differs(wires, wires->signals, &wires->wires[w], changed));
     }
     return loop_agree_any(block, changed);
 }

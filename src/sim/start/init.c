@@ -325,17 +325,6 @@ static enum tutti_err compute_in_order(struct tt_rank *rank, const struct tt_eva
     return tt_init_exchange_run(&spread);
 }
 
-static enum tutti_err init_compute(struct tt_rank *rank)
-{
-    struct tt_eval_order order;
-    struct tt_arena arena = {0};
-    TRY(tt_eval_order_init(&order, &rank->job->structure, true));
-    enum tutti_err err = compute_in_order(rank, &order, &arena);
-    tt_eval_order_fini(&order);
-    tt_arena_fini(&arena);
-    return err;
-}
-
 static enum tutti_err init_finish_member_event(struct tt_rank *rank, struct tt_member *member)
 {
     bool ended = false;
@@ -345,20 +334,6 @@ static enum tutti_err init_finish_member_event(struct tt_rank *rank, struct tt_m
     if (ended)
         rank->ended = member;
     return TUTTI_OK;
-}
-
-/* Handles the events of units at the end of their initialisation, and publishes the results. */
-static enum tutti_err init_finish_events(struct tt_rank *rank)
-{
-    struct tt_point_events here = {0};
-    for (uint32_t m = 0; m < rank->own_count; m++) {
-        struct tt_member *member = rank->own[m];
-        TRY(init_finish_member_event(rank, member));
-        if (!rank->ended)
-            TRY(tt_wires_get_outputs(member->wires, member->unit));
-    }
-    TRY(tt_channels_exchange_start(&rank->channels));
-    return tt_rank_agree_point(rank, &here);
 }
 
 /* ---- units that are to be taken back ---- */
@@ -488,7 +463,14 @@ enum tutti_err tt_init_compute(struct tt_rank *rank)
 {
     for (uint32_t m = 0; m < rank->own_count; m++)
         TRY(init_enter_unit(rank, rank->own[m]));
-    TRY(init_compute(rank));
+
+    struct tt_eval_order order;
+    struct tt_arena arena = {0};
+    TRY(tt_eval_order_init(&order, &rank->job->structure, true));
+    enum tutti_err err = compute_in_order(rank, &order, &arena);
+    tt_eval_order_fini(&order);
+    tt_arena_fini(&arena);
+    TRY(err);
     bool unused = false;
     return tt_rank_agree_any(rank, &unused); /* no rank complains of what follows while another still fails at this */
 }
@@ -502,7 +484,17 @@ enum tutti_err tt_init_exit(struct tt_rank *rank)
         if (unit->counts.init_evaluations == 0)
             unit->counts.init_evaluations = 1; /* no other unit asked, but it was done */
     }
-    TRY(init_finish_events(rank));
+
+    /* The values of units with events at the end of their initialisation reach the units that read them. */
+    struct tt_point_events here = {0};
+    for (uint32_t m = 0; m < rank->own_count; m++) {
+        struct tt_member *member = rank->own[m];
+        TRY(init_finish_member_event(rank, member));
+        if (!rank->ended)
+            TRY(tt_wires_get_outputs(member->wires, member->unit));
+    }
+    TRY(tt_channels_exchange_start(&rank->channels));
+    TRY(tt_rank_agree_point(rank, &here));
     return compare_parameters(rank);
 }
 

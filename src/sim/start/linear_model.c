@@ -382,19 +382,6 @@ static enum tutti_err place_held_inputs(struct linear_collector *c, uint32_t com
     return TUTTI_OK;
 }
 
-static void linear_describe_units(struct linear_collector *c)
-{
-    const struct tt_step_sequence *sequence = c->sequence;
-    for (uint32_t m = 0; m < c->rank->member_count; m++) {
-        const struct tt_unit *unit = c->rank->units[m];
-        c->units[m].takes = unit->asks_for_inputs || (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
-        c->units[m].gives = unit->output_order;
-    }
-    for (uint32_t w = 0; w < sequence->wave_count; w++)
-        for (uint32_t i = sequence->wave_first[w]; i < sequence->wave_first[w + 1]; i++)
-            c->units[sequence->components[i]].place = w;
-}
-
 static enum tutti_err linear_count_values(struct linear_collector *c)
 {
     uint32_t count = c->rank->member_count;
@@ -483,7 +470,17 @@ static enum tutti_err linear_model_collect(struct linear_collector *c)
         return tt_fail_memory();
     tt_linear_model_each_link(c->rank, linear_add_link, c);
     TRY(collect_constraints(c));
-    linear_describe_units(c);
+
+    for (uint32_t m = 0; m < c->rank->member_count; m++) {
+        const struct tt_unit *unit = c->rank->units[m];
+        c->units[m].takes = unit->asks_for_inputs || (unit->can & TUTTI_CAN_INPUT_DERIVATIVES);
+        c->units[m].gives = unit->output_order;
+    }
+    const struct tt_step_sequence *sequence = c->sequence;
+    for (uint32_t w = 0; w < sequence->wave_count; w++)
+        for (uint32_t i = sequence->wave_first[w]; i < sequence->wave_first[w + 1]; i++)
+            c->units[sequence->components[i]].place = w;
+
     for (uint32_t m = 0; m < c->rank->member_count; m++) {
         if (c->rank->members[m].has_grid)
             return tt_fail(TUTTI_ERR_UNSUPPORTED, "'%s' has steps of its own", c->rank->units[m]->name);

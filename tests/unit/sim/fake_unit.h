@@ -462,7 +462,7 @@ static inline void fake_open(struct fake_world *world)
     }
     assert_ok(tt_channels_exchange(&rank->channels));
     for (uint32_t w = 0; w < rank->watched_count; w++) /* what was computed at the start is no news */
-        assert_ok(tt_wires_gather_held(&rank->wires, rank->watched[w]->wires));
+        assert_ok(tt_wires_gather_held(&rank->wires, rank->wires.signals, rank->watched[w]->wires));
     assert_ok(tt_sim_open(master));
     assert_ok(tt_run_open(&world->execution.loop, master, true));
     tt_run_start_clock(&world->execution.loop);
@@ -516,12 +516,12 @@ static inline void fake_run_ranks(int ranks, const int32_t *place, fake_part *pa
 }
 
 /* A step of member c to `target`, with these rules, whatever the master has. */
-static inline struct tt_outcome fake_step_member(struct fake_world *world, uint32_t c,
-                                                 const struct tt_step_rules *rules, double target)
+static inline struct tt_step_result fake_step_member(struct fake_world *world, uint32_t c,
+                                                     const struct tt_step_rules *rules, double target)
 {
-    struct tt_outcome outcome = tt_outcome_begin();
-    assert_ok(tt_component_step(&world->execution.rank, rules, fake_member(world, c), target, &outcome));
-    return outcome;
+    struct tt_step_result result = tt_step_result_begin(0, 0);
+    assert_ok(tt_component_step(&world->execution.rank, rules, fake_member(world, c), target, &result));
+    return result;
 }
 
 #endif

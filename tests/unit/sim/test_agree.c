@@ -40,7 +40,7 @@ static double ended_at(uint32_t unit)
 struct half_run {
     struct tt_rank rank;
     struct tt_sim master;
-    struct tt_outcome outcome;
+    struct tt_step_result result;
     struct tt_member members[UNITS];
     uint32_t positions[UNITS];
 };
@@ -50,7 +50,7 @@ static uint32_t shuffled[UNITS] = {2, 0, 3, 1};
 
 static void begin(struct half_run *half, struct tt_fabric *fabric, const int32_t *place, bool in_sequence)
 {
-    *half = (struct half_run){.outcome = tt_outcome_begin()};
+    *half = (struct half_run){.result = tt_step_result_begin(0, 0)};
     half->rank = (struct tt_rank){.fabric = fabric, .members = half->members, .member_count = UNITS, .place = place};
     half->master.rank = &half->rank;
     for (uint32_t u = 0; u < UNITS; u++) {
@@ -69,24 +69,24 @@ static void begin(struct half_run *half, struct tt_fabric *fabric, const int32_t
 /* A step of the units of this rank, one after the other, as couplings make it. */
 static void step(struct half_run *half, int number)
 {
-    struct tt_outcome *outcome = &half->outcome;
-    for (uint32_t i = 0; i < UNITS && outcome->why != TUTTI_REFUSED; i++) {
+    struct tt_step_result *result = &half->result;
+    for (uint32_t i = 0; i < UNITS && result->end != TUTTI_END_REFUSED; i++) {
         uint32_t u = half->master.positions ? shuffled[i] : i;
         if (!tt_rank_owns(&half->rank, u))
             continue;
         switch (word_of(number, u)) {
-        case REFUSES: tt_outcome_set_rejected(outcome, u, refused_at(u)); break;
-        case ENDS: tt_outcome_set_ended(outcome, u, ended_at(u)); break;
-        case EARLY: tt_outcome_set_early(outcome, u, 0.5); break;
-        case EARLIER: tt_outcome_set_early(outcome, u, 0.3); break;
+        case REFUSES: tt_step_result_set_refused(result, u, refused_at(u)); break;
+        case ENDS: tt_step_result_set_ended(result, u, ended_at(u)); break;
+        case EARLY: tt_step_result_set_event(result, u, 0.5); break;
+        case EARLIER: tt_step_result_set_event(result, u, 0.3); break;
         default: break;
         }
     }
 }
 
-static bool is_same(const struct tt_outcome *a, const struct tt_outcome *b)
+static bool is_same(const struct tt_step_result *a, const struct tt_step_result *b)
 {
-    return a->why == b->why && (a->why == TUTTI_REACHED || (a->who == b->who && a->at == b->at));
+    return a->end == b->end && (a->end == TUTTI_END_REACHED || (a->component == b->component && a->at == b->at));
 }
 
 static uint32_t which(const struct tt_member *member)
@@ -96,7 +96,7 @@ static uint32_t which(const struct tt_member *member)
 
 /* ---- one rank alone ---- */
 
-static struct tt_outcome decide_alone(int number, bool in_sequence)
+static struct tt_step_result decide_alone(int number, bool in_sequence)
 {
     static const int32_t all_here[UNITS] = {0};
     struct tt_fabric *fabric;
@@ -104,9 +104,9 @@ static struct tt_outcome decide_alone(int number, bool in_sequence)
     assert_ok(tt_fabric_new_local(&fabric));
     begin(&half, fabric, all_here, in_sequence);
     step(&half, number);
-    assert_ok(tt_coupling_agree(&half.master, &half.outcome));
+    assert_ok(tt_coupling_agree(&half.master, &half.result));
     fabric->kind->close(fabric);
-    return half.outcome;
+    return half.result;
 }
 
 /* By hand, so that the rest has something to stand on. Digits of a case: unit 0, 1, 2, 3. */
@@ -115,27 +115,27 @@ static int case_of(enum word a, enum word b, enum word c, enum word d)
     return (int)a + WORDS * ((int)b + WORDS * ((int)c + WORDS * (int)d));
 }
 
-static void check_alone(int number, bool in_sequence, enum tt_reach why, uint32_t who, double at)
+static void check_alone(int number, bool in_sequence, enum tt_step_end why, uint32_t who, double at)
 {
-    struct tt_outcome outcome = decide_alone(number, in_sequence);
-    assert_int_equal(outcome.why, why);
-    assert_int_equal(outcome.who, who);
-    assert_same_double(outcome.at, at);
+    struct tt_step_result result = decide_alone(number, in_sequence);
+    assert_int_equal(result.end, why);
+    assert_int_equal(result.component, who);
+    assert_same_double(result.at, at);
 }
 
 static void one_rank_knows_without_asking(void **state)
 {
     (void)state;
-    assert_int_equal(decide_alone(case_of(FINE, FINE, FINE, FINE), false).why, TUTTI_REACHED);
-    check_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), false, TUTTI_EARLY, 1, 0.3);
-    check_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), true, TUTTI_EARLY, 2, 0.3);
-    check_alone(case_of(FINE, REFUSES, REFUSES, FINE), false, TUTTI_REFUSED, 1, refused_at(1));
-    check_alone(case_of(FINE, REFUSES, REFUSES, FINE), true, TUTTI_REFUSED, 2, refused_at(2));
-    check_alone(case_of(ENDS, ENDS, FINE, ENDS), false, TUTTI_ENDED, 3, ended_at(3));
-    check_alone(case_of(ENDS, ENDS, FINE, ENDS), true, TUTTI_ENDED, 1, ended_at(1));
-    check_alone(case_of(ENDS, EARLIER, FINE, EARLY), false, TUTTI_ENDED, 0, ended_at(0));
+    assert_int_equal(decide_alone(case_of(FINE, FINE, FINE, FINE), false).end, TUTTI_END_REACHED);
+    check_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), false, TUTTI_END_EVENT, 1, 0.3);
+    check_alone(case_of(EARLY, EARLIER, EARLIER, EARLY), true, TUTTI_END_EVENT, 2, 0.3);
+    check_alone(case_of(FINE, REFUSES, REFUSES, FINE), false, TUTTI_END_REFUSED, 1, refused_at(1));
+    check_alone(case_of(FINE, REFUSES, REFUSES, FINE), true, TUTTI_END_REFUSED, 2, refused_at(2));
+    check_alone(case_of(ENDS, ENDS, FINE, ENDS), false, TUTTI_END_OF_RUN, 3, ended_at(3));
+    check_alone(case_of(ENDS, ENDS, FINE, ENDS), true, TUTTI_END_OF_RUN, 1, ended_at(1));
+    check_alone(case_of(ENDS, EARLIER, FINE, EARLY), false, TUTTI_END_OF_RUN, 0, ended_at(0));
     /* a step that was refused is taken back: no unit has ended the run in it */
-    check_alone(case_of(ENDS, REFUSES, FINE, ENDS), false, TUTTI_REFUSED, 1, refused_at(1));
+    check_alone(case_of(ENDS, REFUSES, FINE, ENDS), false, TUTTI_END_REFUSED, 1, refused_at(1));
 }
 
 /* ---- several ---- */
@@ -305,15 +305,15 @@ static void ask_all(take_part *part)
 
 /* ---- what is asked ---- */
 
-static struct tt_outcome expected[2][CASES];
+static struct tt_step_result expected[2][CASES];
 
 static enum tutti_err decide_step(const struct question *question, struct tt_fabric *fabric, bool *good)
 {
     struct half_run half;
     begin(&half, fabric, question->place, question->in_sequence);
     step(&half, question->number);
-    TRY(tt_coupling_agree(&half.master, &half.outcome));
-    *good = is_same(&half.outcome, &expected[question->in_sequence][question->number]);
+    TRY(tt_coupling_agree(&half.master, &half.result));
+    *good = is_same(&half.result, &expected[question->in_sequence][question->number]);
     return TUTTI_OK;
 }
 
@@ -406,7 +406,7 @@ static void a_decision_ends_where_the_run_is_stopped(void **state)
         fabrics[1]->kind->stop(fabrics[1], 0);
         begin(&half, fabrics[0], place, false);
         step(&half, case_of(ENDS, FINE, FINE, FINE));
-        enum tutti_err err = which_one == 0   ? tt_coupling_agree(&half.master, &half.outcome)
+        enum tutti_err err = which_one == 0   ? tt_coupling_agree(&half.master, &half.result)
                              : which_one == 1 ? tt_rank_agree_point(&half.rank, &here)
                                               : tt_rank_agree_any(&half.rank, &any);
         assert_int_equal(err, TUTTI_ERR_STOPPED);

@@ -35,17 +35,16 @@ static void close_constant(struct tt_sim *master, void *self)
     free(constant->first);
 }
 
-static enum tutti_err step_constant(struct tt_sim *master, void *self, double target, struct tt_outcome *outcome)
+static enum tutti_err step_constant(struct tt_sim *master, void *self, double target, const struct tt_step_rules *rules,
+                                    struct tt_step_result *result)
 {
     const struct constant *constant = self;
     struct tt_rank *rank = master->rank;
-    rank->wires.source = constant->first;
-    enum tutti_err err = tt_wires_gather_all(&rank->wires);
-    rank->wires.source = rank->wires.signals;
-    TRY(err);
+    for (uint32_t m = 0; m < rank->own_count; m++)
+        TRY(tt_wires_gather(&rank->wires, constant->first, rank->own[m]->wires));
     for (uint32_t m = 0; m < rank->own_count; m++)
         if (tt_rank_member_is_due(rank, rank->own[m], target))
-            TRY(tt_component_step(rank, &master->rules, rank->own[m], target, outcome));
+            TRY(tt_component_step(rank, rules, rank->own[m], target, result));
     return tt_channels_exchange(&rank->channels);
 }
 
@@ -101,11 +100,11 @@ static void couple_steps_it(void **state)
     struct fake_world *world = new_circle("none");
     fake_open(world);
     for (int n = 1; n <= 5; n++) {
-        struct tt_outcome outcome;
-        assert_ok(tt_coupling_step(&world->execution.master, n * 0.1, &outcome));
-        assert_int_equal(outcome.why, TUTTI_REACHED);
-        assert_int_equal(outcome.iterations, 0);
-        assert_true(outcome.converged);
+        struct tt_step_result result;
+        assert_ok(tt_coupling_step(&world->execution.master, n * 0.1, &world->execution.master.rules, &result));
+        assert_int_equal(result.end, TUTTI_END_REACHED);
+        assert_int_equal(result.iterations, 0);
+        assert_true(result.converged);
         world->execution.rank.t = n * 0.1;
         for (uint32_t c = 0; c < UNITS; c++)
             assert_near(fake_at(world, c)->state.x, exactly(c, n * 0.1), 1e-14);

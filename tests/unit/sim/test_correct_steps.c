@@ -112,7 +112,7 @@ static void step_by_step(const struct tutti_run_options *options, bool detours, 
     start(&run, options);
     for (int n = 0; n < 30; n++) {
         double h = n % 3 ? 0.01 : 0.02, target = rank->t + h;
-        struct tt_attempt attempt = {0};
+        struct tt_step_result attempt = {0};
         assert_ok(tt_snapshot_take(&master->start, rank));
         if (detours) {
             assert_ok(tt_doubling_attempt(master, rank->t + 1.7 * h, &attempt));

@@ -153,7 +153,7 @@ static void jumps_of_an_input_file(void **state)
 
 /* ---- steps that vary ---- */
 
-static enum tt_verdict accept(struct tt_sim *master, const struct tt_attempt *attempt)
+static enum tt_verdict accept(struct tt_sim *master, const struct tt_step_result *attempt)
 {
     (void)master;
     (void)attempt;
@@ -190,9 +190,9 @@ static void ends_that_a_master_remembers(void **state)
     world->options.events = "output";
     fake_open(world);
     struct tt_step_history *memory = &world->execution.master.memory;
-    memory->cross_at = 0.05;
+    memory->located = (struct tt_step_event){TUTTI_EVENT_LOCATED, 0, 0.05};
     assert_ends(world, TIMES(0.05));
-    memory->pending_event_at = 0.08;
+    memory->pending = (struct tt_step_event){TUTTI_EVENT_ON_THE_WAY, 0, 0.08};
     assert_ends(world, TIMES(0.08, 0.1, 0.2));
     fake_close(world);
 }

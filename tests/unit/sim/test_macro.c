@@ -113,7 +113,7 @@ static void a_change_is_located_to_the_tolerance(void **state)
         world->options.event_tolerance = tolerances[i];
         world->scripts[1].changes_at = at;
         fake_open(world);
-        double before = step(world, 0.1), after = world->execution.master.memory.cross_at;
+        double before = step(world, 0.1), after = world->execution.master.memory.located.at;
         assert_true(before < at && at <= after && after - before <= tolerances[i]);
         assert_int_equal(fake_n(fake_at(world, 1)), 0); /* M2 */
         assert_attempts_begin_at_0(world, (unsigned)world->stats.rejected + 1);
@@ -231,7 +231,7 @@ static void all_go_where_one_ended_the_run(void **state)
 /* A control that says of each step that it errs so much. */
 static _Thread_local double erring;
 
-static enum tutti_err attempt_badly(struct tt_sim *master, double target, struct tt_attempt *attempt)
+static enum tutti_err attempt_badly(struct tt_sim *master, double target, struct tt_step_result *attempt)
 {
     TRY(tt_control_attempt_step(master, target, attempt));
     attempt->estimated = true;
@@ -323,13 +323,15 @@ static void go_through_all(struct tt_fabric *fabric, const int32_t *place)
         fake_connect(world, (c + 1) % RANKS_UNITS, FAKE_Y, c, FAKE_U);
     fake_open(world);
     for (int n = 0; n < STEPS; n++) {
-        double t = step(world, fmax(world->execution.rank.t + 0.1, world->execution.master.memory.cross_at));
+        const struct tt_step_event *located = &world->execution.master.memory.located;
+        double t = world->execution.rank.t;
+        t = step(world, located->kind != TUTTI_EVENT_NONE && located->at > t + 0.1 ? located->at : t + 0.1);
         if (!place)
             times[n] = t;
         assert_same_double(t, times[n]);
         for (uint32_t c = 0; c < RANKS_UNITS; c++)
             fake_member(world, c)->now.event = false;
-        if (world->execution.master.memory.pending_event_at == t && tt_rank_owns(&world->execution.rank, 0))
+        if (world->execution.master.memory.pending.at == t && tt_rank_owns(&world->execution.rank, 0))
             fake_at(world, 0)->state.crossed = true;
     }
     for (uint32_t c = 0; c < RANKS_UNITS; c++) {

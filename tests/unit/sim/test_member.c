@@ -28,8 +28,8 @@ static void a_step_hands_over_inputs_and_reads_outputs(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.x = 1, .rate = 2, .gain = 3});
-    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 0.25);
-    assert_int_equal(outcome.why, TUTTI_REACHED);
+    struct tt_step_result result = fake_step_member(world, 1, &alone, 0.25);
+    assert_int_equal(result.end, TUTTI_END_REACHED);
     assert_same_double(fake_member(world, 1)->now.t, 0.25);
     assert_same_double(fake_at(world, 1)->state.u, 5);
     assert_same_double(signal_of(world, 1), 1 + 0.25 * (2 + 3 * 5));
@@ -56,10 +56,10 @@ static void an_event_ends_the_step_for_all(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .event_at = 0.3, .has_events = true});
-    struct tt_outcome outcome = fake_step_member(world, 1, &together, 0.5);
-    assert_int_equal(outcome.why, TUTTI_EARLY);
-    assert_int_equal(outcome.who, 1);
-    assert_same_double(outcome.at, 0.3);
+    struct tt_step_result result = fake_step_member(world, 1, &together, 0.5);
+    assert_int_equal(result.end, TUTTI_END_EVENT);
+    assert_int_equal(result.component, 1);
+    assert_same_double(result.at, 0.3);
     assert_same_double(fake_member(world, 1)->now.t, 0.3);
     assert_true(fake_member(world, 1)->now.event);
     assert_int_equal(fake_at(world, 1)->events, 0); /* all are to come there first */
@@ -71,8 +71,8 @@ static void an_event_is_crossed_alone(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .event_at = 0.3, .has_events = true});
-    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 0.5);
-    assert_int_equal(outcome.why, TUTTI_REACHED);
+    struct tt_step_result result = fake_step_member(world, 1, &alone, 0.5);
+    assert_int_equal(result.end, TUTTI_END_REACHED);
     assert_same_double(fake_member(world, 1)->now.t, 0.5);
     assert_false(fake_member(world, 1)->now.event);
     assert_int_equal(fake_at(world, 1)->events, 1);
@@ -101,15 +101,15 @@ static void a_refused_step_is_left_to_all(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .longest = 0.2, .moves = true});
-    struct tt_outcome outcome = fake_step_member(world, 1, &together, 0.5);
-    assert_int_equal(outcome.why, TUTTI_REFUSED);
-    assert_int_equal(outcome.who, 1);
-    assert_same_double(outcome.at, 0.25);
+    struct tt_step_result result = fake_step_member(world, 1, &together, 0.5);
+    assert_int_equal(result.end, TUTTI_END_REFUSED);
+    assert_int_equal(result.component, 1);
+    assert_same_double(result.at, 0.25);
     assert_int_equal(fake_at(world, 1)->step_count, 1);
     assert_int_equal(world->execution.rank.own_rejected, 0); /* that is counted where it is taken back */
-    assert_ok(tt_component_step(&world->execution.rank, &together, fake_member(world, 0), 0.5, &outcome));
+    assert_ok(tt_component_step(&world->execution.rank, &together, fake_member(world, 0), 0.5, &result));
     assert_int_equal(fake_at(world, 0)->step_count, 0);
-    assert_int_equal(outcome.who, 1);
+    assert_int_equal(result.component, 1);
     fake_close(world);
 }
 
@@ -118,9 +118,9 @@ static void a_refused_step_is_halved(void **state)
 {
     (void)state;
     struct fake_world *world = open_pair(&(struct fake_script){.rate = 1, .longest = 0.3, .retries = true});
-    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 1);
+    struct tt_step_result result = fake_step_member(world, 1, &alone, 1);
     const struct fake_unit *b = fake_at(world, 1);
-    assert_int_equal(outcome.why, TUTTI_REACHED);
+    assert_int_equal(result.end, TUTTI_END_REACHED);
     assert_same_double(fake_member(world, 1)->now.t, 1);
     assert_near(b->state.x, 1, 1e-15);
     static const double sizes[] = {1, 0.5, 0.25, 0.75, 0.375, 0.1875};
@@ -133,8 +133,8 @@ static void a_refused_step_is_halved(void **state)
 static void fails(const struct fake_script *script, const struct tt_step_rules *rules, const char *words)
 {
     struct fake_world *world = open_pair(script);
-    struct tt_outcome outcome = tt_outcome_begin();
-    assert_fails(tt_component_step(&world->execution.rank, rules, fake_member(world, 1), 0.5, &outcome), TUTTI_ERR_FMU,
+    struct tt_step_result result = tt_step_result_begin(0, 0);
+    assert_fails(tt_component_step(&world->execution.rank, rules, fake_member(world, 1), 0.5, &result), TUTTI_ERR_FMU,
                  words);
     assert_non_null(strstr(tutti_err_message(), "b (fake.fmu)"));
     fake_close(world);
@@ -164,10 +164,10 @@ static void a_unit_ends_the_run(void **state)
         for (int rules = 0; rules < 2; rules++) {
             struct fake_world *world =
                 open_pair(&(struct fake_script){.rate = 1, .ends_at = 0.3, .ends_by_discard = by_discard});
-            struct tt_outcome outcome = fake_step_member(world, 1, rules ? &together : &alone, 0.5);
-            assert_int_equal(outcome.why, TUTTI_ENDED);
-            assert_int_equal(outcome.who, 1);
-            assert_same_double(outcome.at, 0.3);
+            struct tt_step_result result = fake_step_member(world, 1, rules ? &together : &alone, 0.5);
+            assert_int_equal(result.end, TUTTI_END_OF_RUN);
+            assert_int_equal(result.component, 1);
+            assert_same_double(result.at, 0.3);
             assert_same_double(fake_member(world, 1)->now.t, 0.3);
             assert_same_double(signal_of(world, 1), 0.3); /* its last outputs count */
             assert_null(world->execution.rank.ended);     /* not before the step is accepted */
@@ -180,9 +180,9 @@ static void a_unit_ends_the_run_in_an_event(void **state)
     (void)state;
     struct fake_world *world =
         open_pair(&(struct fake_script){.event_at = 0.3, .has_events = true, .ends_in_event = true});
-    struct tt_outcome outcome = fake_step_member(world, 1, &alone, 0.5);
-    assert_int_equal(outcome.why, TUTTI_ENDED);
-    assert_same_double(outcome.at, 0.3);
+    struct tt_step_result result = fake_step_member(world, 1, &alone, 0.5);
+    assert_int_equal(result.end, TUTTI_END_OF_RUN);
+    assert_same_double(result.at, 0.3);
     assert_int_equal(fake_at(world, 1)->step_count, 1);
     fake_close(world);
 }
@@ -216,8 +216,8 @@ static void an_event_between_the_halves(void **state)
         double second[2] = {7, 7};
         halves.second = second;
         fake_member(world, 1)->wires->halves = true;
-        struct tt_outcome outcome = fake_step_member(world, 1, &halves, 0.5);
-        assert_int_equal(outcome.why, rules ? TUTTI_EARLY : TUTTI_REACHED);
+        struct tt_step_result result = fake_step_member(world, 1, &halves, 0.5);
+        assert_int_equal(result.end, rules ? TUTTI_END_EVENT : TUTTI_END_REACHED);
         assert_int_equal(fake_at(world, 1)->events, rules ? 0 : 1);
         assert_same_double(fake_member(world, 1)->now.t, rules ? 0.25 : 0.5);
         fake_close(world);

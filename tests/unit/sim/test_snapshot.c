@@ -38,11 +38,11 @@ static void go_on(struct fake_world *world)
 {
     struct tt_rank *rank = &world->execution.rank;
     struct tt_sim *master = &world->execution.master;
-    struct tt_outcome outcome;
+    struct tt_step_result result;
     double target = rank->t + 0.1;
     bool crossed;
-    assert_ok(tt_coupling_step(master, target, &outcome));
-    assert_int_equal(outcome.why, TUTTI_REACHED);
+    assert_ok(tt_coupling_step(master, target, &master->rules, &result));
+    assert_int_equal(result.end, TUTTI_END_REACHED);
     rank->t = target;
     assert_ok(tt_extrapolation_accept(&master->extrapolation));
     for (uint32_t m = 0; m < rank->own_count; m++) {

@@ -43,7 +43,8 @@ static enum tutti_err stage(void *context, struct tt_member *member, uint32_t co
 {
     struct probed *probed = context;
     struct tt_rank *rank = probed->master->rank;
-    TRY(tt_coupled_inputs_gather(&probed->master->staging, member, probed->target));
+    TRY(tt_coupled_inputs_gather(&probed->master->staging, probed->master->rank->wires.signals, member,
+                                 probed->target));
     if (column == TUTTI_NONE)
         return TUTTI_OK;
     if (probed->moves)
@@ -86,9 +87,9 @@ static void make_base(struct probed *probed, const struct tt_step_jacobian *jaco
     for (uint32_t c = 0; c < UNITS; c++)
         assert_ok(stage(probed, &rank->members[c], TUTTI_NONE, 0));
     for (uint32_t c = 0; c < UNITS; c++) {
-        struct tt_outcome outcome = tt_outcome_begin();
-        assert_ok(tt_component_step(rank, &master->rules, &rank->members[c], probed->target, &outcome));
-        assert_int_equal(outcome.why, TUTTI_REACHED);
+        struct tt_step_result result = tt_step_result_begin(0, 0);
+        assert_ok(tt_component_step(rank, &master->rules, &rank->members[c], probed->target, &result));
+        assert_int_equal(result.end, TUTTI_END_REACHED);
         assert_ok(read_rows(probed, &rank->members[c], base + jacobian->row_first[c]));
     }
     assert_ok(tt_snapshot_restore(&master->start, rank, TUTTI_STATE_ROLLBACK));

@@ -114,7 +114,7 @@ static enum tutti_err move_all(struct wired *wired)
         TRY(tt_wires_get_outputs(&wired->wires.units[c], wired->units[c]));
     TRY(tt_wires_gather_all(&wired->wires));
     for (uint32_t c = 0; c < wired->system->component_count; c++)
-        TRY(tt_wires_gather_held(&wired->wires, &wired->wires.units[c]));
+        TRY(tt_wires_gather_held(&wired->wires, wired->wires.signals, &wired->wires.units[c]));
     return TUTTI_OK;
 }
 
@@ -249,8 +249,8 @@ static void moving_values_allocates_nothing(void **state)
     unsigned long before = allocations;
     for (int i = 0; i < 1000; i++) {
         assert_ok(tt_wires_gather_all(&wired.wires));
-        assert_ok(tt_wires_gather(&wired.wires, &wired.wires.units[1]));
-        assert_ok(tt_wires_gather_held(&wired.wires, &wired.wires.units[1]));
+        assert_ok(tt_wires_gather(&wired.wires, wired.wires.signals, &wired.wires.units[1]));
+        assert_ok(tt_wires_gather_held(&wired.wires, wired.wires.signals, &wired.wires.units[1]));
     }
     assert_int_equal(allocations, before);
     check_all(&wired);
