@@ -38,16 +38,16 @@ struct tt_error_model {
     double announced, bent_at;  /* a point that a step ends at because a table bends there, or the like: next, last */
 };
 
-/* A master's memory from step to step, of a size that does not depend on the system: plain data. */
+/* An event that a macro step meets. */
 enum tt_event_kind { TUTTI_EVENT_NONE, TUTTI_EVENT_AT_START, TUTTI_EVENT_ON_THE_WAY, TUTTI_EVENT_LOCATED };
 
 struct tt_step_event {
     enum tt_event_kind kind;
-    uint32_t component; /* time of an event there at which a unit returned, which is still to be crossed */
+    uint32_t component; /* whose event it is */
     double at;
 };
 
-/* its member, whether it reports the event again or not */
+/* A master's memory from step to step, of a size that does not depend on the system: plain data. */
 struct tt_step_history {
     struct tt_step_size stepper;
     struct tt_error_model learned;
