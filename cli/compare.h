@@ -5,7 +5,7 @@
 
 #include "apps/describe/comparison_report.h"
 
-/* On standard output: a table of `most` variables, what else is to be known, and a closing line. False: out of memory. */
+/* Prints to standard output: a table of `most` variables, further findings, and a closing line. False: out of memory. */
 bool compare_print(const struct tt_comparison_report *report, size_t most);
 
 #endif

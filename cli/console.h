@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* console.h - what a person sees on stderr: log lines and the progress line. */
+/* console.h - output on stderr: log lines and the progress line. */
 #ifndef TUTTI_CLI_CONSOLE_H
 #define TUTTI_CLI_CONSOLE_H
 
@@ -23,7 +23,7 @@ bool console_is_json(void);
 void console_write_json(enum tutti_log_level level, json_t *fields, const char *message);
 /* Log sink: "tutti: warning: ball: text", or the same as JSON. Clears the progress line first. */
 void console_log(void *context, enum tutti_log_level level, const char *origin, const char *text);
-/* "tutti: error: MESSAGE", or the same as JSON. */
+/* Prints "tutti: error: MESSAGE", or the message as JSON. */
 void console_error(const char *message);
 
 /* Returns true if stderr is a terminal. */

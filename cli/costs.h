@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* costs.h - what units took in an earlier run, from the file that --stats wrote. */
+/* costs.h - the time of units in an earlier run, from its --stats file. */
 #ifndef TUTTI_CLI_COSTS_H
 #define TUTTI_CLI_COSTS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* linear.h - a linearisation as people and programs want it: words, JSON, MAT. */
+/* linear.h - output of a linearisation for people and programs: text, JSON, MAT. */
 #ifndef TUTTI_CLI_LINEAR_H
 #define TUTTI_CLI_LINEAR_H
 

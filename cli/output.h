@@ -22,9 +22,9 @@ bool output_replace(const char *path, FILE *content);
  * standard error, where the log is; the command's output, through output_standard(), and results on standard output go
  * to the original standard output. */
 void output_keep_apart(void);
-/* The stream for what the command itself prints; stdout, until they are kept apart. */
+/* Returns the stream for the command's own output: stdout, until FMUs are kept apart. */
 FILE *output_standard(void);
-/* Writes out what is in both; false if that fails for ours. */
+/* Flushes both halves; false if that fails for ours. */
 bool output_finish(void);
 
 #endif

@@ -33,7 +33,7 @@ void plot_canvas_fini(struct plot_canvas *canvas);
 /* Both ends are from 0 to 1 of the canvas, y upwards. *step counts along a line of several strokes. */
 void plot_canvas_line(struct plot_canvas *canvas, const struct plot_pen *pen, const double from[2], const double to[2],
                       int *step);
-/* A sign in the cell of this place, above what is drawn there. */
+/* Draws a sign in this cell, over the drawing. */
 void plot_canvas_sign(struct plot_canvas *canvas, const double at[2], const char *sign, unsigned char colour);
 /* One row, without spaces at its end and without a line feed. */
 void plot_canvas_print(const struct plot_canvas *canvas, int row, FILE *out);

@@ -5,7 +5,7 @@
 
 #include "options.h"
 
-/* Asks the RTI at the address, shows it `key` (NULL: none), and prints. Returns the exit status. */
+/* Queries the RTI at the address with `key` (NULL: none), and prints its answer. Returns the exit status. */
 int rti_status(const struct arguments *arguments, const char *address, const char *key);
 
 #endif

@@ -7,15 +7,15 @@
 
 #include "options.h"
 
-/* The options of a run, and what the command has to know besides. */
+/* The options of a run, and further data for the command. */
 struct run_options {
     struct tutti_run_options *options;
     bool quiet;
     double worth_lines; /* seconds that a run takes at least to get lines of progress */
 };
 
-/* The files that the operands name, and every option of a run that was given; nothing else. *options is the caller's (tutti_options_free)
- * unless it is NULL, also if it fails. */
+/* Collects the files of the operands, and every given option of a run. *options belongs to the caller
+ * (tutti_options_free) unless it is NULL, also on failure. */
 TUTTI_CHECKED enum tutti_err run_options_make(struct tutti_run_options **options, const struct arguments *arguments);
 
 /* Reads every option of a run that the command takes; its operands are the files. The progress line and Ctrl-C are set up, too.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* service.h - what commands share that serve others until a signal ends them. */
+/* service.h - common parts of commands that run as servers until a signal ends them. */
 #ifndef TUTTI_CLI_SERVICE_H
 #define TUTTI_CLI_SERVICE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* signals.h - Ctrl-C ends a run cleanly; a crash inside an FMU keeps what was computed. */
+/* signals.h - Ctrl-C ends a run cleanly; after a crash inside an FMU the computed rows are kept. */
 #ifndef TUTTI_CLI_SIGNALS_H
 #define TUTTI_CLI_SIGNALS_H
 
@@ -14,8 +14,8 @@ extern volatile sig_atomic_t signals_received;
  * that names the FMU, results to disk, temporary folders removed, exit status 1. */
 void signals_install(void);
 
-/* Between these two code of FMUs may run, and the end of the process is not ours: an FMU that calls exit() or _exit() gets a
- * message and exit status 1, and processes that it has left behind are ended. Goes on in another process (guard.h). */
+/* Between these calls code of FMUs may run, and may end the process: an FMU that calls exit() or _exit() gets a message
+ * and exit status 1, and processes that it has left are ended. Returns in a child process (guard.h). */
 void signals_enter_fmus(void);
 void signals_leave_fmus(void);
 /* As signals_install, for work that the first signal ends only at a safe point (tutti_run_options.interrupt). */
@@ -28,7 +28,7 @@ void signals_on_thread_exit(void *unused);
 /* In a run: all messages are written, and only FMUs are still to be freed; if one of them crashes then, the process
  * ends with a warning and this exit status. -1: off. */
 void signals_all_told(int status);
-/* Says nothing when the run is ended: another process does. */
+/* Suppresses messages about the end of the run, which a different process reports. */
 void signals_keep_quiet(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* summary.h - what a run did, for a person: on stderr, after the run. */
+/* summary.h - prints the summary of a run on stderr, after the run. */
 #ifndef TUTTI_CLI_SUMMARY_H
 #define TUTTI_CLI_SUMMARY_H
 

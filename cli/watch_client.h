@@ -14,7 +14,7 @@ struct watch_client {
     bool answered;               /* the head of the answer has come */
 };
 
-/* Asks for events. `columns`: patterns with ';' between; NULL: all. IO, LOST, with what to do. */
+/* Requests events. `columns`: patterns separated by ';'; NULL: all. IO, LOST, with what to do. */
 TUTTI_CHECKED enum tutti_err watch_connect(struct watch_client *client, const char *address, const char *token,
                                            const char *columns);
 /* Receives data; waits if there is none. *over: end of the stream. FORMAT, LOST. */

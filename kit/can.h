@@ -80,10 +80,11 @@ enum kit_can_result kit_can_next(const struct kit_binary *binary, size_t *at, st
 /* Adds the operation at the end of the Binary. KIT_ERROR: it has more data than its kind of frame, or memory is out. */
 enum kit_status kit_can_append(struct kit *kit, struct kit_binary *binary, const struct kit_can_operation *operation);
 
-/* Bits that a frame takes on the wire from its start to the end of its end-of-frame, with its checksum and stuff bits (ISO 11898-1:2015, 10.4):
- * those at the nominal rate, and of a CAN FD frame with bit_rate_switch those at the data rate, *fast. 0: CAN XL, which is not counted. */
+/* Returns the bits of a frame on the wire from its start to the end of its end-of-frame, with its checksum and stuff
+ * bits (ISO 11898-1:2015, 10.4): those at the nominal rate, and of a CAN FD frame with bit_rate_switch those at the
+ * data rate, *fast. 0: CAN XL, which is not counted. */
 unsigned kit_can_bits(const struct kit_can_operation *frame, unsigned *fast);
-/* Whose frame wins the bus: the smaller number does. */
+/* Returns the precedence of a frame on the bus: the smaller number wins. */
 uint32_t kit_can_precedence(const struct kit_can_operation *frame);
 
 #endif

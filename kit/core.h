@@ -129,7 +129,7 @@ struct kit {
     char guid[KIT_GUID_SIZE];
     char *name;
     char *resources; /* native path with trailing separator, or NULL */
-    char *path;      /* what kit_resource() returned last */
+    char *path;      /* last result of kit_resource() */
     unsigned muted;  /* log categories that are off: bit per enum kit_category */
 
     /* For the version layer: where log messages go, as they are. */
@@ -184,12 +184,12 @@ struct kit *kit_new(const struct kit_request *request);
 void kit_free(struct kit *k);
 /* Back to start values and mode INSTANTIATED. */
 enum kit_status kit_reset(struct kit *k);
-/* The same as a function of FMI, with the faults of that. */
+/* As above for the FMI function, with its faults. */
 enum kit_status kit_start_again(struct kit *k);
 /* Called when extents may have changed: reallocates all arrays with such an extent, with start values. If memory is
  * out, everything is reset, so that nothing points at arrays of a wrong size. */
 enum kit_status kit_resize(struct kit *k);
-/* Rebuilds what points into the arrays (invariant 2). */
+/* Rebuilds the pointers into the arrays (invariant 2). */
 enum kit_status kit_bind(struct kit *k);
 /* Path of a file: URI ("file:///a%20b", "file:/a", "file://localhost/a"); the caller frees. NULL: not a file URI. */
 char *kit_path_of_uri(const char *uri);

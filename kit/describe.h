@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* describe.h - the program that writes a model's modelDescription.xml: what its files share.
- *
- * All output goes to stdout. */
+/* describe.h - the program that writes a model's modelDescription.xml: the common part of its files. All output goes to
+ * stdout. */
 #ifndef KIT_DESCRIBE_H
 #define KIT_DESCRIBE_H
 

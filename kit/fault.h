@@ -19,7 +19,7 @@ void kit_fault_free(struct kit *k);
 /* To be called first in every function. Anything but OK is what the function has to return (a WARNING after its
  * work). */
 enum kit_status kit_fault_call(struct kit *k, const char *call);
-/* The same for a do-step: *limit is set where it has to end early, and *status to what it has to return then. */
+/* As above for a do-step: sets *limit to an early end, and *status to the status to return then. */
 enum kit_status kit_fault_step(struct kit *k, double t, double h, double *limit, enum kit_status *status);
 /* Whether a do-step leaves everything but the time as it is, because the importer may still go back beyond its start. */
 bool kit_fault_stays(struct kit *k, double end, bool no_set_state_before);

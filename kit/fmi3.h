@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fmi3.h - what fmi3.c, fmi3_values.c and fmi3_clocks.c share. */
+/* fmi3.h - the common part of fmi3.c, fmi3_values.c and fmi3_clocks.c. */
 #ifndef KIT_FMI3_H
 #define KIT_FMI3_H
 

@@ -70,8 +70,8 @@ struct kit_binary {
     unsigned char *data;
 };
 
-/* What makes a clock tick (FMI 3.0, intervalVariability). KIT_TRIGGERED: an input clock by whatever the importer connects to it, an output
- * clock by the model; all others are input clocks that tick by time. */
+/* The source of a clock's ticks (FMI 3.0, intervalVariability). KIT_TRIGGERED: for an input clock the importer's
+ * connection, for an output clock the model; all others are time-based input clocks. */
 enum kit_interval {
     KIT_NO_INTERVAL,
     KIT_INTERVAL_CONSTANT,
@@ -148,8 +148,8 @@ struct kit_var {
      * array. */
     bool indicator;
     /* Of an output, derivative, indicator or calculated parameter: names of the inputs, states and parameters (and
-     * "time") that it depends on directly, each with ":constant", ":fixed", ":tunable" or ":discrete" where it enters
-     * with such a factor. NULL: not known, "": none. */
+     * "time") that it depends on directly, each with ":constant", ":fixed", ":tunable" or ":discrete" if it enters with
+     * such a factor. NULL: unknown, "": none. */
     const char *depends;
     /* FMI 3.0: may be got or set in the intermediate update. Continuous inputs and outputs only. */
     bool intermediate;
@@ -225,7 +225,7 @@ struct kit_enumeration {
     struct kit_item items[16]; /* the first without a name ends the list */
 };
 
-/* A named type for Float64 variables; what a variable leaves out it inherits from here. */
+/* A named type for Float64 variables, from which variables inherit missing attributes. */
 struct kit_float_type {
     const char *name;
     const char *description;
@@ -249,7 +249,7 @@ struct kit_terminal {
     const char *name;
     const char *rule; /* "plug", "bus", "sequence", "none", or a name of a layered standard */
     const char *kind, *description;
-    const char *inside; /* the name of the terminal that it is in, which comes before it in the table; NULL: none */
+    const char *inside; /* the name of the enclosing terminal, which precedes it in the table; NULL: none */
     const struct kit_member *members;
 };
 
@@ -265,10 +265,10 @@ enum kit_features {
     KIT_EVENT_MODE = 1 << 5,                     /* FMI 3.0 Co-Simulation with event mode */
     KIT_INTERMEDIATE = 1 << 6,                   /* FMI 3.0: intermediate update */
     KIT_ONCE_PER_PROCESS = 1 << 7,               /* a second instance is refused while the first lives */
-    KIT_FIXED_STEP = 1 << 8,                     /* all communication steps must have the same size */
+    KIT_FIXED_STEP = 1 << 8,                     /* all communication steps must have one size */
     KIT_SCHEDULED = 1 << 9,                      /* FMI 3.0: Scheduled Execution, a partition per input clock */
     KIT_ONLY_SCHEDULED = 1 << 10,                /* and no other interface */
-    KIT_FOR_FREE = KIT_ROLLBACK | KIT_SERIALISE, /* what a model gets without doing anything for it */
+    KIT_FOR_FREE = KIT_ROLLBACK | KIT_SERIALISE, /* capabilities that every model has without further code */
 };
 
 /* The result of event(). All fields are false on entry; next_time is the pending time event, or INFINITY. */
@@ -306,7 +306,7 @@ struct kit_model {
     } experiment; /* default experiment; values of 0 are omitted, except start */
 
     unsigned features;           /* of enum kit_features */
-    unsigned output_derivatives; /* highest order of output derivatives that can be asked for; 0: none */
+    unsigned output_derivatives; /* highest order of output derivatives; 0: none */
     double micro_step;           /* Co-Simulation: step of the integrator; 0: one step per communication step */
 
     /* Computes calculated parameters, and start values that follow from others. May be called several times while the
@@ -360,7 +360,8 @@ const char *kit_resource(struct kit *kit, const char *file);
  * a fixed or tunable one whose table has no period in initialise(). KIT_ERROR: resolution 0. */
 enum kit_status kit_set_interval(struct kit *kit, struct kit_clock *clock, uint64_t counter, uint64_t resolution);
 enum kit_status kit_set_shift(struct kit *kit, struct kit_clock *clock, uint64_t counter, uint64_t resolution);
-/* Around code of a partition that no other partition of the FMU may interrupt (Scheduled Execution; nothing happens elsewhere). */
+/* Encloses code of a partition that no other partition of the FMU may interrupt (Scheduled Execution; no effect
+ * elsewhere). */
 void kit_lock_preemption(struct kit *kit);
 void kit_unlock_preemption(struct kit *kit);
 /* Copies the text, or the bytes, into a String or Binary field (or element). KIT_ERROR: out of memory. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layer.h - what fmi1.c, fmi2.c and fmi3.c share: how a call begins and ends. */
+/* layer.h - the common part of fmi1.c, fmi2.c and fmi3.c: the beginning and end of a call. */
 #ifndef KIT_LAYER_H
 #define KIT_LAYER_H
 

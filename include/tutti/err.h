@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* err.h - how Tutti's functions fail.
  *
- * Every function that can fail returns an enum tutti_err; 0 is success. The place that knows what went wrong writes the
- * message (what, where, what to do) into the calling thread's error record, and everything above passes the code on. */
+ * Every function that can fail returns an enum tutti_err; 0 is success. The function that detects a failure writes the
+ * message (what, where, what to do) into the calling thread's error record; its callers pass on the code. */
 #ifndef TUTTI_ERR_H
 #define TUTTI_ERR_H
 
@@ -49,8 +49,8 @@ enum tutti_err {
 /* A short name for the kind of error ("malformed file"). Static. */
 TUTTI_API const char *tutti_err_name(enum tutti_err err);
 
-/* The message of the last failure on this thread: what, where, what to do. Valid until this thread's next failure;
- * "" if nothing failed yet. */
+/* Returns the message of the last failure on this thread: what, where, what to do. Valid until this thread's next
+ * failure; "" if nothing failed yet. */
 TUTTI_API const char *tutti_err_message(void);
 
 /* The functions below name the component, variable and time of the last failure on this thread, where these are known.

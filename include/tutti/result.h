@@ -22,7 +22,7 @@ struct tutti_result_variable {
     const char *name;        /* "component.var", unique in its file */
     const char *unit;        /* NULL: not known */
     const char *description; /* NULL: none */
-    /* These two are what the file says, or what the values show once they were read. */
+    /* These fields come from the file, or from the values once they were read. */
     bool numeric; /* false: some values are texts */
     bool held;    /* constant between rows: it is discrete, or all values are whole numbers and some repeat */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* bytes.h - numbers and texts as bytes for another process, and back. Bytes that come in are hostile: reading beyond the end
- * gives zeros and marks the parcel as bad, which is asked once, at the end. Little-endian on the way, whatever the machine. */
+/* bytes.h - serialises numbers and texts for other processes. Received bytes are untrusted: reading beyond the end
+ * gives zeros and marks the parcel as bad, which is checked once, at the end. Always little-endian. */
 #ifndef TT_BASE_BYTES_H
 #define TT_BASE_BYTES_H
 
@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 
-/* Bytes that someone else owns. */
+/* Borrowed bytes. */
 struct tt_bytes {
     size_t size;
     const uint8_t *data;
@@ -70,7 +70,7 @@ const void *tt_bytes_get(struct tt_byte_reader *in, size_t size);
 /* A block of exactly `size` bytes, copied to `to`; false, with `to` as it was, if it is none. */
 bool tt_bytes_get_copy(struct tt_byte_reader *in, void *to, size_t size);
 
-/* Bytes that arrive one buffer after another: a ZIP entry, a file, a fuzzer's block. */
+/* A stream of bytes by buffers: a ZIP entry, a file, a fuzzer's block. */
 
 struct tt_byte_source {
     /* Fills at most `size` bytes; *got is 0 at the end only. */

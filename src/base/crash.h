@@ -24,8 +24,8 @@ void tt_crash_escape(void);
 /* For a handler of a fatal signal: runs every registered action once, then removes the temporary folders. */
 void tt_crash_run(void);
 
-/* In a process that shares the memory of another one, which has ended with all its threads: the same in its place, as far as one
- * thread can do it. False: something that was recorded may be lost. */
+/* For a process that shares the memory of one that has ended with all its threads: runs that one's actions, as far as
+ * one thread can. False: recorded data may be lost. */
 bool tt_crash_run_for_process(pid_t ended);
 /* For actions: returns true once all other threads have ended. Their unfinished work stays unfinished. */
 bool tt_crash_is_last_thread(void);

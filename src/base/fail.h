@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* base/fail.h - the error idiom inside the library.
  *
- * The leaf that knows calls tt_fail() and returns its result; callers write TRY(f(...)). A caller that knows more
- * about the place puts it in front with tt_fail_context(). */
+ * The function that detects a failure calls tt_fail() and returns its result; callers write TRY(f(...)). A caller with
+ * more context prepends it by tt_fail_context(). */
 #ifndef TT_BASE_FAIL_H
 #define TT_BASE_FAIL_H
 
@@ -31,8 +31,8 @@ struct tt_fail_subject {
     char unit[256], variable[512];
     double time;
 };
-/* Adds to what this thread's failure is about, after it was recorded; NULL and NaN add nothing, and what is known stays. Returns `err`, and
- * does nothing for TUTTI_OK. */
+/* Adds to the subject of this thread's failure, after it was recorded; NULL and NaN add nothing, and known parts stay.
+ * Returns `err`, and does nothing for TUTTI_OK. */
 enum tutti_err tt_fail_about(enum tutti_err err, const char *unit, const char *variable, double time);
 /* Returns the subject of this thread's last failure. */
 struct tt_fail_subject tt_fail_subject(void);

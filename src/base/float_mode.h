@@ -15,8 +15,8 @@
 #if defined(__x86_64__) || defined(__i386__)
 
 struct tt_float_mode {
-    uint32_t sse; /* rounding, flush-to-zero and traps of what compilers use */
-    uint16_t x87; /* the same, and precision, of long double */
+    uint32_t sse; /* rounding, flush-to-zero and traps of SSE, which compilers use */
+    uint16_t x87; /* these and precision, of long double */
 };
 
 static inline struct tt_float_mode tt_float_mode_get(void)
@@ -52,7 +52,7 @@ struct tt_float_mode {
 static inline struct tt_float_mode tt_float_mode_get(void)
 {
     struct tt_float_mode now;
-    memset(&now, 0, sizeof now); /* what lies between members, too */
+    memset(&now, 0, sizeof now); /* including padding */
     fegetmode(&now.modes);
     return now;
 }
@@ -69,7 +69,7 @@ static inline void tt_float_mode_set(const struct tt_float_mode *modes)
 
 #endif
 
-/* The outcome of a computation that comes out differently with other rounding, or flush-to-zero. */
+/* A computation whose result depends on rounding and flush-to-zero. */
 static inline unsigned tt_float_mode_probe(void)
 {
     typedef float four __attribute__((vector_size(16)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/fs.h - the few file operations that the standard library lacks. Those for signal handlers say so. */
+/* base/fs.h - file operations missing in the standard library. Async-signal-safe ones are marked. */
 #ifndef TT_BASE_FS_H
 #define TT_BASE_FS_H
 
@@ -31,26 +31,23 @@ static inline bool tt_fs_is_identical(const struct tt_fs_identity *a, const stru
  * number. Takes `fd`; returns the descriptor to use, which is `fd` if no higher number is free. */
 int tt_fs_move_descriptor(int fd);
 
-/* Removes `path` and everything under it, without following links. Returns 0, or -1 if something is left.
- * Async-signal-safe. */
+/* Removes `path` and its content, without following links. Returns 0, or -1 if something is left. Async-signal-safe. */
 int tt_fs_remove_tree(const char *path);
 
 /* `path` as an absolute one, by the present folder; the caller's (free), NULL when memory or the folder is out. */
 char *tt_fs_absolute(const char *path);
 
-/* Forces a file's name to the disk by syncing its folder. False: errno. File systems without that operation do not
- * fail. */
+/* Forces a file's name to the disk by syncing its folder. False: errno. Does not fail if the file system cannot do it. */
 bool tt_fs_sync_folder(const char *path);
-/* Replaces `path` atomically: writes "PATH.part", for this user alone, forces it to the disk, and renames it. False:
- * errno. */
+/* Replaces `path` atomically: writes "PATH.part", for this user alone, forces it to the disk, renames it. False: errno. */
 bool tt_fs_replace(const char *path, const void *data, size_t n);
-/* The same for what users asked for: its permissions are those of any new file, as the umask has them. */
+/* As tt_fs_replace, for results of users: with the permissions of any new file, by the umask. */
 bool tt_fs_replace_result(const char *path, const void *data, size_t n);
 /* Reads a regular file as a whole; the result belongs to the caller (free) and ends with a NUL. NULL: see errno, EINVAL
  * if it is not a regular file. */
 char *tt_fs_read_whole(const char *path, size_t *size);
 
-/* Makes a folder, for this user alone, and those above it. One that is there already will do if it can be used. False: errno. */
+/* Creates a folder, for this user alone, with its parents. An existing usable folder is accepted. False: errno. */
 bool tt_fs_make_folder(const char *path);
 /* Returns true if both paths lead to one file, whether it exists or not. NULL and "-" do not name a file. */
 bool tt_fs_is_same_file(const char *a, const char *b);

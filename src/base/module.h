@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/module.h - parts of Tutti that are loaded when they are wanted, so that nothing else needs their libraries. */
+/* base/module.h - parts of Tutti that are loaded on demand, so that the rest does not need their libraries. */
 #ifndef TT_BASE_MODULE_H
 #define TT_BASE_MODULE_H
 
@@ -13,8 +13,8 @@ struct tt_module {
     const char *run_package;   /* Debian package needed to run the module */
 };
 
-/* Loads the module from `path`; NULL: from beside this program or library, or from lib/tutti next to its bin, or from where
- * it was to be installed. *symbol is what the name stands for. The module stays loaded. LOAD, with words of what to do. */
+/* Loads the module from `path`; NULL: from beside this program or library, from lib/tutti next to its bin, or from its
+ * install location. *symbol is the address of the name. The module stays loaded. LOAD, with the remedy. */
 TUTTI_CHECKED enum tutti_err tt_module_load(void **symbol, const struct tt_module *module, const char *path);
 /* Finds the file of a module or of a different part of Tutti in the places of tt_module_load; *path belongs to the
  * caller (free). LOAD if it does not exist. */

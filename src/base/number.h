@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* base/number.h - numbers as text, the same in every locale. */
+/* base/number.h - numbers as text, independent of the locale. */
 #ifndef TT_BASE_NUMBER_H
 #define TT_BASE_NUMBER_H
 
@@ -13,7 +13,7 @@ extern "C" {
 
 enum { TUTTI_NUMBER_MAX = 32 }; /* room that any number's text needs */
 
-/* The shortest text that reads back to the same bits ("nan", "inf", "-inf" for those). Writes no NUL; returns the
+/* Writes the shortest text that reads back to equal bits ("nan", "inf", "-inf" for those). Writes no NUL; returns the
  * length, at most TUTTI_NUMBER_MAX. */
 size_t tt_number_write_double(char *out, double value);
 size_t tt_number_write_float(char *out, float value);
@@ -26,12 +26,12 @@ struct tt_number_text {
 };
 struct tt_number_text tt_number_show(double value);
 #define NUMBER(value) (tt_number_show(value).text)
-/* The same with ten digits at most: where in time something happened, for people. A number that a person may have to type is a NUMBER. */
+/* As above with at most ten digits: simulated time in messages. Use NUMBER for values that a user may have to type. */
 struct tt_number_text tt_number_show_time(double t);
 #define TIME(t) (tt_number_show_time(t).text)
 
-/* Reads all of text[0..n), white space at both ends allowed; false if it is anything else than one number that fits,
- * and *value is left alone then. Doubles take what XML Schema and C take: 1, -1.5e3, +2, INF, -INF, NaN, inf, nan. */
+/* Reads all of text[0..n), white space at both ends allowed; false, with *value unchanged, if it is not exactly one
+ * number that fits. Doubles have the formats of XML Schema and C: 1, -1.5e3, +2, INF, -INF, NaN, inf, nan. */
 bool tt_number_read_double(const char *text, size_t n, double *value);
 bool tt_number_read_int(const char *text, size_t n, int64_t *value);
 bool tt_number_read_uint(const char *text, size_t n, uint64_t *value);

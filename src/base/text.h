@@ -23,7 +23,7 @@ void tt_text_printf(struct tt_text *text, const char *format, ...) TUTTI_PRINTF(
 /* Returns true if `name` matches the glob `pattern`: * is any run of characters, ? is one character; all others,
  * including brackets, match literally, because array elements are named x[1]. */
 bool tt_text_glob(const char *pattern, const char *name);
-/* The same for a pattern of `length` bytes that need not end there. */
+/* As above, for a pattern of `length` bytes, which need not be terminated there. */
 bool tt_text_glob_n(const char *pattern, size_t length, const char *name);
 /* Returns true if `name` matches one of the patterns, which are separated by ';'. An empty pattern matches nothing. */
 bool tt_text_glob_any(const char *patterns, const char *name);
@@ -49,8 +49,7 @@ char *tt_text_copy(const char *text);
  * threads; default: without dashes. tutti_options_name_with_dashes is the public function. */
 void tt_text_set_dashes(bool dashes);
 bool tt_text_has_dashes(void);
-/* Removes the dashes of `--a...` at the beginning of a word, in place, unless dashes are enabled. Text in backticks
- * keeps them. */
+/* Removes the dashes of `--a...` at the beginning of a word, in place, unless enabled. Text in backticks keeps them. */
 void tt_text_spell_options(char *text);
 
 /* Finds the name that was probably meant, for messages ("did you mean ...?"). */

@@ -49,7 +49,7 @@ static inline double tt_time_grid_point(const struct tt_time_grid *grid, int64_t
     return n >= grid->last ? grid->stop : grid->start + (double)n * grid->step;
 }
 
-/* Passes every point at or before t (a point that is the same as t counts as passed). */
+/* Passes every point at or before t, up to rounding. */
 void tt_time_grid_pass_to(struct tt_time_grid *grid, double t);
 static inline void tt_time_grid_pass(struct tt_time_grid *grid, double t)
 {
@@ -82,7 +82,7 @@ struct tt_instant {
 bool tt_time_fraction_of(double value, struct tt_fraction *out);
 double tt_time_fraction_value(struct tt_fraction fraction);
 
-/* The same as tt_time_of_instant and _move, where these do not suffice. */
+/* As tt_time_of_instant and _move, for the cases that these do not handle. */
 double tt_time_instant_round(const struct tt_instant *instant);
 void tt_time_instant_move_far(struct tt_instant *instant, struct tt_fraction by);
 

@@ -21,7 +21,7 @@ void tt_vector_fini(struct tt_vector *vector);
  * has room for `count` afterwards, and grows by doubling. May move the items. False when memory is out: nothing has changed. */
 bool tt_vector_reserve(void *items, size_t *room, size_t count, size_t size);
 
-/* Binary search in what is sorted. */
+/* Binary search in sorted data. */
 
 /* Sets `place`, a size_t, to the first index from 0 to `count` - 1 for which `is_before`, an expression of `place`, is
  * false; to `count` if it is true for all. All indices for which it is true must come first. */

@@ -30,8 +30,8 @@ typedef enum { fmiOK, fmiWarning, fmiDiscard, fmiError, fmiFatal, fmiPending } f
 
 typedef enum { fmiDoStepStatus, fmiPendingStatus, fmiLastSuccessfulTime } fmiStatusKind;
 
-/* `message` is a printf format; "#r12#" names the Real variable with value reference 12 ("i", "b", "s" likewise), "##"
- * is '#'. */
+/* `message` is a printf format; "#r12#" names the Real variable with reference 12 ("i", "b", "s" likewise), "##" is
+ * '#'. */
 typedef void (*fmiCallbackLogger)(fmiComponent component, fmiString instance_name, fmiStatus status, fmiString category,
                                   fmiString message, ...);
 typedef void *(*fmiCallbackAllocateMemory)(size_t count, size_t size);
@@ -76,7 +76,7 @@ enum fmi1_group {
     FMI1_CS_STATUS = 1 << 7,             /* CS: after Pending or Discard */
 };
 
-/* One function after another is easier to read than what the tool makes of it. */
+/* The compact list is easier to read than the formatted one. */
 /* clang-format off */
 
 /* List entries of the getter and the setter of the type whose C type is fmi<type>. */

@@ -30,8 +30,8 @@ typedef enum { fmi2ModelExchange, fmi2CoSimulation } fmi2Type;
 
 typedef enum { fmi2DoStepStatus, fmi2PendingStatus, fmi2LastSuccessfulTime, fmi2Terminated } fmi2StatusKind;
 
-/* `message` is a printf format; "#r12#" names the Real variable with value reference 12 ("i", "b", "s" likewise), "##"
- * is '#'. */
+/* `message` is a printf format; "#r12#" names the Real variable with reference 12 ("i", "b", "s" likewise), "##" is
+ * '#'. */
 typedef void (*fmi2CallbackLogger)(fmi2ComponentEnvironment environment, fmi2String instance_name, fmi2Status status,
                                    fmi2String category, fmi2String message, ...);
 typedef void *(*fmi2CallbackAllocateMemory)(size_t count, size_t size);
@@ -72,7 +72,7 @@ enum fmi2_group {
     FMI2_CS_STATUS = 1 << 10,            /* CS: after Pending or Discard */
 };
 
-/* One function after another is easier to read than what the tool makes of it. */
+/* The compact list is easier to read than the formatted one. */
 /* clang-format off */
 
 /* List entries of the getter and the setter of the type whose C type is fmi2<type>. */

@@ -79,7 +79,7 @@ enum fmi3_group {
     FMI3_ME_COUNT = 1 << 17 /* ME: needed where structural parameters change the number of states or indicators */
 };
 
-/* One function after another is easier to read than what the tool makes of it. */
+/* The compact list is easier to read than the formatted one. */
 /* clang-format off */
 
 /* List entries of the getter and the setter of the type whose C type is fmi3<type>. */

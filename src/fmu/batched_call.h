@@ -42,7 +42,7 @@ struct tt_batched_call {
     uint32_t gather_count;
     double *arrived;    /* receives the end of a step */
     uint32_t heartbeat; /* counter that is published before the first call */
-    uint32_t quiet;     /* the pass stops before step number `quiet` from now, which is to be made in another way */
+    uint32_t quiet;     /* the pass stops before step number `quiet` from now, which needs separate handling */
     uint8_t fmi;        /* 0: all are */
 };
 

@@ -54,8 +54,7 @@ struct tt_instance_options {
     enum tutti_err (*intermediate_update)(void *context, struct tt_instance *instance,
                                           struct tt_intermediate_update *update);
     void *intermediate_context;
-    /* Scheduled Execution: the FMU is in clock update mode, inside a partition. An error here is an error of the
-     * partition. */
+    /* Scheduled Execution: the FMU is in clock update mode, inside a partition. An error here is the partition's. */
     enum tutti_err (*clock_update)(void *context, struct tt_instance *instance);
     void *clock_context;
 };
@@ -81,7 +80,7 @@ struct tt_discrete_update {
     double next_event;
 };
 
-/* Those that processes of different kinds give each other (fmu/process/shared_area.h). */
+/* Data that processes of different platforms exchange (fmu/process/shared_area.h). */
 _Static_assert(offsetof(struct tt_intermediate_update, return_at) == 16 &&
                    offsetof(struct tt_discrete_update, next_event) == 8 &&
                    offsetof(struct tt_experiment_setup, has_stop) == 24 && offsetof(struct tt_fmi_step, discarded) == 8,
@@ -135,8 +134,9 @@ struct tt_binding {
     const struct tt_optional *optional;
     /* Names of the functions of each call, for messages; the type's word goes after those of SET and GET. */
     const char *const *call_names[TUTTI_INTERFACE_COUNT];
-    const char *(*type_word)(enum tt_type type); /* in names of functions; NULL: the version does not have the type */
-    uint32_t types;                              /* bit t: it has type t */
+    /* Names of the functions of each call, for messages; the type is appended to those of SET and GET. */
+    const char *(*type_word)(enum tt_type type);
+    uint32_t types; /* bit t: it has type t */
 
     const char *(*get_version)(const struct tt_library *library); /* NULL slot or result: unknown */
     void *(*instantiate)(struct tt_instance *instance);
@@ -160,7 +160,8 @@ struct tt_binding {
     enum tt_fmi_status (*get_directional)(struct tt_instance *instance, const uint32_t *unknowns, size_t unknown_count,
                                           const uint32_t *knowns, size_t known_count, const double *seed,
                                           size_t seed_count, double *sensitivity, size_t sensitivity_count);
-    /* The same for sensitivity = transposed d(unknowns)/d(knowns) * seed. NULL: the version has none, or the FMU is in another process. */
+    /* As above for sensitivity = transposed d(unknowns)/d(knowns) * seed. NULL: unsupported by the version, or the FMU
+     * is in a different process. */
     enum tt_fmi_status (*get_adjoint)(struct tt_instance *instance, const uint32_t *unknowns, size_t unknown_count,
                                       const uint32_t *knowns, size_t known_count, const double *seed, size_t seed_count,
                                       double *sensitivity, size_t sensitivity_count);
@@ -168,7 +169,8 @@ struct tt_binding {
      * the call into the FMU here, so that the compiler can make it a jump: see after_step. */
     enum tt_fmi_status (*do_step)(struct tt_instance *instance, double t, double h, bool no_going_back,
                                   struct tt_fmi_step *step);
-    /* After a do-step that returned PENDING (waits for it) or DISCARD (asks how far it came); NULL: nothing to ask. */
+    /* Called after a do-step that returned PENDING (waits for it) or DISCARD (queries how far it came); NULL: not
+     * needed. */
     enum tt_fmi_status (*after_step)(struct tt_instance *instance, double t, enum tt_fmi_status status,
                                      struct tt_fmi_step *step);
     enum tt_fmi_status (*enter_event)(struct tt_instance *instance);

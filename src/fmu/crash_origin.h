@@ -21,8 +21,8 @@ struct tt_crash_origin {
     bool is_tuttis;              /* Tutti's own, or a library's that Tutti called to read a message of the FMU */
 };
 
-/* In a handler of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT with the arguments that it got. Async-signal-safe: reads /proc/self/maps, and
- * nothing is known where that is not allowed, or where another process or thread sent the signal. */
+/* In a handler of SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT with the arguments that it got. Async-signal-safe: reads
+ * /proc/self/maps; the origin is unknown if that is not permitted, or if a different process or thread sent the signal. */
 void tt_crash_origin_find(struct tt_crash_origin *blame, const void *info, const void *context);
 
 #endif

@@ -62,8 +62,9 @@ static inline enum tutti_err tt_fmi_call_begin(struct tt_instance *in, enum tt_f
 
 /* The state of the thread before a call into an FMU, which is restored after the call. */
 struct tt_fmi_call_frame {
-    struct tt_instance *outer;  /* the instance that the thread was in; NULL: none */
-    struct tt_float_mode modes; /* all code of FMUs runs in these: the same bits, whichever FMUs share a rank */
+    struct tt_instance *outer; /* the instance that the thread was in; NULL: none */
+    /* the modes for all code of FMUs, so that results do not depend on the placement of FMUs */
+    struct tt_float_mode modes;
 };
 
 /* The call has changed the floating-point modes: restores them and reports it once. `in`: the instance that was called. */

@@ -24,7 +24,7 @@ struct tt_messages {
     pthread_mutex_t lock;
     unsigned long count;            /* ever */
     unsigned long passed, dropped;  /* to the log, not to the log */
-    struct tt_message_texts *texts; /* made for the first message: of thousands of instances most say nothing */
+    struct tt_message_texts *texts; /* allocated for the first message: most of thousands of instances have none */
 };
 
 struct tt_instance_clocks; /* instance_clocks_header.h */
@@ -88,7 +88,7 @@ struct tt_instance *tt_fmi_call_current_instance(void);
 void tt_fmu_callbacks_message(struct tt_instance *instance, enum tt_fmi_status status, const char *category,
                               const char *text);
 
-/* The same from the callback of FMI 1.0 and 2.0, for the instance that `environment` stands for (fmu_callbacks.h). */
+/* As above from the callback of FMI 1.0 and 2.0, for the instance of `environment` (fmu_callbacks.h). */
 void tt_fmu_callbacks_format_message(const void *environment, enum tt_fmi_status status, const char *category,
                                      const char *format, va_list args) TUTTI_PRINTF(4, 0);
 

@@ -123,9 +123,9 @@ static inline bool tt_fmi_state_allows(const uint16_t *table, enum tt_fmi_call c
     return table[call] >> state & 1;
 }
 
-/* The state after `call` succeeded (OK or Warning) in `state`. Restoring a saved state brings that one's state back,
- * which this function does not know: it returns `state`. `event_mode`: the instance uses it; in ME it always does.
- * Inline because `call` is a constant wherever it matters, and most calls change nothing. */
+/* The state after `call` succeeded (OK or Warning) in `state`. Restoring a saved state also restores its state, which
+ * this function does not have: it returns `state`. `event_mode`: the instance uses it; in ME it always does. Inline
+ * because `call` is a constant wherever it matters, and most calls change nothing. */
 static inline enum tt_fmi_state tt_fmi_state_after(enum tt_interface_kind kind, enum tt_fmi_call call,
                                                    enum tt_fmi_state state, bool event_mode)
 {

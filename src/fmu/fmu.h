@@ -24,16 +24,16 @@ struct tt_fmu {
 
 /* Opens the archive or folder and reads its description. Findings as in tt_description_read. */
 TUTTI_CHECKED enum tutti_err tt_fmu_open(struct tt_fmu **out, const char *path, struct tt_findings *findings);
-/* The same for a file that people know by another name: messages call it `shown`. */
+/* As above with a displayed name: messages call the file `shown`. */
 TUTTI_CHECKED enum tutti_err tt_fmu_open_as(struct tt_fmu **out, const char *path, const char *shown,
                                             struct tt_findings *findings);
-/* Another owner, in the same thread: tt_fmu_free is to be called once more. */
+/* Adds an owner, in this thread: tt_fmu_free must be called once more. */
 struct tt_fmu *tt_fmu_share(struct tt_fmu *fmu);
 /* Unloads the library, removes the temporary folder, once the last owner calls it. All instances must be gone, or idle. */
 void tt_fmu_free(struct tt_fmu *fmu);
 
-/* Its terminals, read when they are first asked for; *out is NULL if it has no such file. Errors and findings as of tt_terminals_read:
- * an FMU runs without them all the same. */
+/* Returns its terminals, read on first use; *out is NULL without such a file. Errors and findings as of
+ * tt_terminals_read: they do not prevent a run. */
 TUTTI_CHECKED enum tutti_err tt_fmu_terminals(struct tt_fmu *fmu, struct tt_findings *findings,
                                               const struct tt_terminals **out);
 /* Iterates over the manifests of layered standards: *at is 0 at first, and *found is false after the last manifest.

@@ -14,7 +14,7 @@ void tt_fmu_callbacks_unregister(struct tt_instance *instance);
 /* The instance that a callback is for, until tt_fmu_callbacks_leave. */
 struct tt_fmu_callback {
     struct tt_instance *instance; /* NULL: no instance; the callback does nothing */
-    bool held;                    /* by another thread than the one that calls it: it is not freed meanwhile */
+    bool held;                    /* by a thread other than the caller's: it is not freed meanwhile */
 };
 
 /* Returns the instance that `environment` points to, if it is one, otherwise the instance that this thread is calling.

@@ -39,7 +39,8 @@ TUTTI_CHECKED enum tutti_err tt_instance_clocks_compute(const struct tt_model_pa
 /* Permits computing partitions of the instance in several threads. Only partitions of higher priority and the owner's
  * thread interrupt a partition; lockPreemption excludes all of them. LIMIT if the system has no such lock. */
 TUTTI_CHECKED enum tutti_err tt_instance_clocks_allow_preempt(struct tt_instance *instance);
-/* Around all other calls of such an instance: waits for partitions that have locked the preemption. Does nothing for other instances. */
+/* Encloses all other calls of such an instance: waits for partitions that have locked the preemption. Otherwise no
+ * effect. */
 void tt_instance_clocks_lock(struct tt_instance *instance);
 void tt_instance_clocks_unlock(struct tt_instance *instance);
 /* As tt_instance_clocks_compute, in two parts. Activating holds the instance but while the FMU computes; reading is for one that is held. */

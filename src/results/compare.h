@@ -35,7 +35,7 @@ struct tt_tolerance {
     double time;    /* tau */
 };
 
-/* Where two curves are farthest apart, by what is allowed there. */
+/* The point where two curves are farthest apart, relative to the tolerance there. */
 struct tt_distance {
     double error;   /* NaN: a number in one result and NaN in the other */
     double allowed; /* the tolerance's */
@@ -89,7 +89,7 @@ struct tt_comparison {
 
     struct tt_compared_variable *variables; /* worst first */
     size_t count, disagreements;
-    /* Names, of those that the patterns want. */
+    /* Names that match the patterns. */
     const char **only_result, **only_reference, **texts; /* texts: not compared, since a file's format has none */
     size_t only_result_count, only_reference_count, text_count;
     struct tt_unit_conflict *units;
@@ -98,8 +98,8 @@ struct tt_comparison {
 };
 
 /* Compares two results. Texts of `out` are borrowed from them. ARGUMENT: a pattern matches no variable, or there is no
- * row between start and stop; FORMAT: a file has no rows, or no common number; errors of reading. `out` needs fini in
- * any case. */
+ * row between start and stop; FORMAT: a file has no rows, or no common number; errors of reading. `out` always needs
+ * fini. */
 TUTTI_CHECKED enum tutti_err tt_compare(struct tt_comparison *out, struct tutti_result *result,
                                         struct tutti_result *reference, const struct tt_compare_options *options);
 void tt_compare_fini(struct tt_comparison *comparison);

@@ -31,7 +31,7 @@ struct tt_csv_parser {
     /* The remaining fields are private to csv_parser.c. */
     size_t cells_room;
     size_t next_line;     /* where `at` is; 0: at the very beginning */
-    const char *at, *end; /* what is in memory and not read yet */
+    const char *at, *end; /* unread data in memory */
     bool all;             /* nothing comes after `end` */
     bool stops[256];      /* characters at which a cell without quotes ends */
     int fd;               /* -1: all is in memory */
@@ -44,7 +44,7 @@ struct tt_csv_parser {
 /* Opens a file, or standard input ("-"). On failure nothing needs to be released. IO; for a pipe also FORMAT, LIMIT.
  * `path` is borrowed until fini. */
 TUTTI_CHECKED enum tutti_err tt_csv_parser_open(struct tt_csv_parser *rows, const char *path);
-/* The same for text[0..n), which is borrowed until fini, as is `name`. */
+/* As above for text[0..n), which is borrowed until fini, as is `name`. */
 void tt_csv_parser_open_text(struct tt_csv_parser *rows, const char *name, const char *text, size_t n);
 void tt_csv_parser_fini(struct tt_csv_parser *rows);
 

@@ -20,9 +20,9 @@ struct tt_csv_table;
  * backwards, two columns of one name; LIMIT: too large). Blank lines are skipped; a header without rows is a table
  * of 0 rows. */
 TUTTI_CHECKED enum tutti_err tt_csv_table_read(struct tt_csv_table **out, const char *path);
-/* The same; messages call the file `name`. */
+/* As above; messages call the file `name`. */
 TUTTI_CHECKED enum tutti_err tt_csv_table_read_named(struct tt_csv_table **out, const char *path, const char *name);
-/* The same from memory; `name` is for messages. */
+/* As above from memory; `name` is for messages. */
 TUTTI_CHECKED enum tutti_err tt_csv_table_parse(struct tt_csv_table **out, const char *name, const char *text,
                                                 size_t n);
 void tt_csv_table_free(struct tt_csv_table *table);

@@ -25,7 +25,7 @@ struct tt_hdf5_host {
     enum tutti_err (*fail_write)(const char *path, int error); /* results/record_file.h */
 };
 
-/* The texts of a file: arrays of `count`, NULL in them stands for none. */
+/* The texts of a file: arrays of `count`, in which NULL means none. */
 struct tt_hdf5_texts {
     size_t count;
     char **names, **units, **descriptions, **types, **variabilities;
@@ -45,7 +45,7 @@ struct tt_hdf5_content {
     struct tt_hdf5_texts texts;
     char *time_unit; /* NULL: not known */
     size_t rows;
-    size_t block, width; /* of a chunk: what is read together at no further cost */
+    size_t block, width; /* of a chunk: the unit of efficient reading */
 };
 
 /* Type of a column of a sheet; each column is a separate dataset. */
@@ -92,8 +92,7 @@ struct tt_hdf5_module {
                            double *values);
     void (*close_reader)(struct tt_hdf5_reader *reader); /* NULL is fine */
 
-    /* Rows with texts, which are not a result. Creates or replaces the file, without rows; columns are borrowed for the
-     * call. IO. */
+    /* Rows with texts, which are not a result. Creates or replaces the file, without rows; borrows the columns. IO. */
     enum tutti_err (*create_sheet)(struct tt_hdf5_columns **out, const char *path, const char *creator,
                                    const struct tt_hdf5_column *columns, size_t count);
     /* Adds rows, cells[column][row]; `bytes` is the total size of their texts. A program that opens the file from now

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mat_reader.h - the matrices of a MAT-file of level 4 ("MAT-File Format", MathWorks), of either byte order. Whatever the bytes
- * are, what is read lies within the file. */
+/* mat_reader.h - the matrices of a MAT-file of level 4 ("MAT-File Format", MathWorks), of either byte order. Reading
+ * stays within the file for any content. */
 #ifndef TT_RESULTS_MAT_READER_H
 #define TT_RESULTS_MAT_READER_H
 
@@ -48,12 +48,11 @@ TUTTI_CHECKED enum tutti_err tt_mat_reader_read(const struct tt_mat_file *file, 
 
 /* Names and descriptions as Modelica tools write them into results. */
 
-/* A line of `width` bytes without padding blanks or NULs, printable; invalid UTF-8 is read as Latin-1. NULL: memory is
- * out. */
+/* A line of `width` bytes without padding blanks or NULs, printable; invalid UTF-8 is read as Latin-1. NULL: no memory. */
 char *tt_mat_reader_text(struct tt_arena *arena, const char *line, size_t width);
 
-/* Cuts "what it is [unit|unit to show]" in two; both are in `text`, or NULL. Dymola puts types there, too: what is
- * "[:#(type=Boolean)]", or of another type than Real, is discrete. */
+/* Splits "description [unit|display unit]"; both results point into `text`, or are NULL. Dymola puts types there, too:
+ * "[:#(type=Boolean)]", and any type other than Real, is discrete. */
 void tt_mat_reader_split_unit(char *text, const char **unit, const char **description, bool *discrete);
 
 #endif

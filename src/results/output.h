@@ -73,15 +73,16 @@ struct tt_output {
     double first_row, last_row;
 };
 
-/* `target` is copied, what it names and `columns` are borrowed until close. A new file is made with the first row: until then an
- * earlier one stays as it is. The file is written also when the process dies (base/crash.h): `output` must stay where it is. */
+/* `target` is copied, its pointers and `columns` are borrowed until close. A new file is created with the first row:
+ * until then an earlier file is unchanged. The file is also written when the process crashes (base/crash.h): `output`
+ * must not be moved. */
 TUTTI_CHECKED enum tutti_err tt_output_open(struct tt_output *output, const struct tt_output_target *target,
                                             const struct tt_column *columns, size_t count);
 /* The columns' values at t. */
 TUTTI_CHECKED enum tutti_err tt_output_row(struct tt_output *output, double t);
 /* At the end of a run that has reached t: SOLVER if a finite column became NaN or infinite before t and stayed so. */
 TUTTI_CHECKED enum tutti_err tt_output_check_finite(const struct tt_output *output, double t);
-/* Hands what was written so far to the operating system. */
+/* Passes written rows to the operating system. */
 TUTTI_CHECKED enum tutti_err tt_output_flush(struct tt_output *output);
 /* Flushes, and puts into `mark` the data by which a later run resumes here. A pipe or a device cannot be truncated: a
  * resumed run starts it again, with a warning. */

@@ -10,8 +10,8 @@
 #include "base/fs.h"
 #include "base/bytes.h"
 
-/* A file that is open for writing. Code of an FMU may close our descriptor, and what it opens then may get the same number: the
- * file that the number stands for is looked at before anything is written. */
+/* A file that is open for writing. Code of an FMU may close our descriptor and open a file with its number: the file
+ * behind the descriptor is checked before each write. */
 struct tt_record_file {
     _Atomic int fd;   /* -1: none */
     const char *path; /* borrowed */
@@ -50,8 +50,8 @@ TUTTI_CHECKED enum tutti_err tt_record_file_mark(struct tt_record_file *file, of
                                                  struct tt_byte_writer *mark);
 /* Opens a file that is there, a regular one. IO, FORMAT. */
 TUTTI_CHECKED enum tutti_err tt_record_file_open_existing(struct tt_record_file *file, const char *path);
-/* Opens the file of a mark and checks that it is that: as long, or longer. It stays as it is. IO if it is not there, FORMAT if it is
- * another one, or if the mark is none. */
+/* Opens the file of a mark and checks that it matches and is at least as long. The file is unchanged. IO if it does not
+ * exist, FORMAT if it is a different file, or if the mark is invalid. */
 TUTTI_CHECKED enum tutti_err tt_record_file_reopen(struct tt_record_file *file, const char *path,
                                                    struct tt_byte_reader *mark, off_t *position);
 /* FORMAT unless the file has these bytes at `at`. */
@@ -76,7 +76,7 @@ TUTTI_CHECKED enum tutti_err tt_record_file_check_regular(const char *path, cons
 
 /* The failure to open `path`, by errno. */
 enum tutti_err tt_record_file_fail_open(const char *path);
-/* The failure to write to `path`, by the errno of that time: the same words as often as it is called. */
+/* The failure to write to `path`, by its errno: equal calls give equal messages. */
 enum tutti_err tt_record_file_fail_write(const char *path, int error);
 
 /* The descriptor that "-" stands for (tutti_set_standard_output). */

@@ -11,8 +11,7 @@
 #include "base/bytes.h"
 #include "fmu/description/type.h"
 
-/* One recorded number, text or block of bytes. `value` points to the run's variable (laid out as in type.h), read for
- * every row. */
+/* One recorded number, text or block of bytes. `value` points to the run's variable (laid out as in type.h). */
 struct tt_column {
     const char *name;        /* "unit.var", or "var" for a single FMU, with [i,j] for an element of an array */
     const char *unit;        /* NULL: none */
@@ -32,21 +31,21 @@ struct tt_recorder; /* every format's own */
 struct tt_record_format {
     const char *name;      /* "csv" */
     const char *extension; /* ".csv" */
-    bool holds_texts;      /* else it skips columns of type String and Binary */
-    bool any_thread;       /* flush() may come from another thread than row(), while that waits for it */
+    bool holds_texts;      /* false: it skips columns of type String and Binary */
+    bool any_thread;       /* flush() may be called by a thread other than that of row(), which waits meanwhile */
     /* Writes files with this extension that have texts and are not results: open, row, flush and close. NULL:
      * unsupported. */
     const struct tt_record_format *sheet;
     bool fixed_once; /* of a column that is fixed it keeps the first row's value and no other */
 
-    /* Opens `path` ("-": standard output) and writes whatever comes before the rows; where that is nothing, the first
-     * row goes to the file at once, so that a full disk shows then. `columns` is borrowed until close. On failure
-     * nothing is left open, and a file that was there before is whole unless it was the writing that failed. */
+    /* Opens `path` ("-": standard output) and writes the header; without a header, the first row is written at once, so
+     * that a full disk is detected then. `columns` is borrowed until close. On failure nothing is left open, and an
+     * earlier file is unchanged unless writing failed. */
     enum tutti_err (*open)(struct tt_recorder **out, const char *path, const struct tt_column *columns, size_t n);
     /* Adds a row at `time`. Called in order of time; equal times are an event's both sides. After a failed write (full
      * disk) the file ends with a whole row, and every further call fails with the same message. */
     enum tutti_err (*row)(struct tt_recorder *recorder, double time);
-    /* Hands everything to the operating system, so that a crash after this loses nothing before it. */
+    /* Passes all data to the operating system, so that a later crash loses none of it. */
     enum tutti_err (*flush)(struct tt_recorder *recorder);
     /* Flushes and closes; always releases the recorder, also when it returns an error. */
     enum tutti_err (*close)(struct tt_recorder *recorder);
@@ -78,7 +77,7 @@ TUTTI_CHECKED enum tutti_err tt_recorder_find_format(const struct tt_record_form
 /* Returns true for standard output, a pipe or a device, where written data cannot be removed. */
 bool tt_recorder_is_stream(const char *path);
 
-/* For marks: the format and what is known of the columns before a run. FORMAT, with what to do, if they are others. */
+/* For marks: the format and the description of columns before a run. FORMAT, with the remedy, if they differ. */
 void tt_recorder_put_columns(struct tt_byte_writer *mark, const struct tt_record_format *format,
                              const struct tt_column *columns, size_t n);
 TUTTI_CHECKED enum tutti_err tt_recorder_check_columns(struct tt_byte_reader *mark,

@@ -48,8 +48,8 @@ struct tt_result_format {
     /* values[i][row] = variables[which[i]], for all rows, of which there is at least one; NaN where the file has no
      * number. `which` ascends. */
     enum tutti_err (*read)(struct tutti_result *result, const size_t *which, size_t count, double *const *values);
-    /* The same for rows from `first` on; NULL: it can only read all. A format that has it also makes use of times that are known when it is opened:
-     * it reads the first and the last of these, and, if they are as they were, those that follow. */
+    /* As above for rows from `first` on; NULL: unsupported. A format that has it also uses times known when it is
+     * opened: it reads the first and the last of these and, if they are unchanged, the following ones. */
     enum tutti_err (*read_from)(struct tutti_result *result, const size_t *which, size_t count, size_t first,
                                 double *const *values);
     /* Calls `take` with the cell of each row as it stands in the file, without quotes; NULL: the format has numbers only. */
@@ -59,14 +59,13 @@ struct tt_result_format {
 
 /* As tutti_result_open, for a file whose first `known` times are known already; takes `times`, which is on the heap. */
 TUTTI_CHECKED enum tutti_err tt_result_reopen(struct tutti_result **out, const char *path, double *times, size_t known);
-/* As tutti_result_open, for names and what else describes variables: it has no rows, and takes as long as it would if the file had none, where
- * the format allows that (HDF5). */
+/* As tutti_result_open, for names and other descriptions of variables: it has no rows, and is as fast as without rows,
+ * if the format permits that (HDF5). */
 TUTTI_CHECKED enum tutti_err tt_result_open_names(struct tutti_result **out, const char *path);
 /* The times of a result that is closed next; the caller's. */
 double *tt_result_detach_times(struct tutti_result *result);
 
-/* As tutti_result_read, for a result that has grown: the first `known` rows are there; formats may need to read them
- * again. */
+/* As tutti_result_read, for a result that has grown: the first `known` rows are there; formats may read them again. */
 TUTTI_CHECKED enum tutti_err tt_result_read_more(struct tutti_result *result, const size_t *which, size_t count,
                                                  size_t known, double *const *values);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* conductor.h - what several ranks report (sim/ranks/fabric.h) becomes one run: one result file, one log, one progress line, one
- * set of statistics, one error.
+/* conductor.h - combines the reports of several ranks (sim/ranks/fabric.h) into one run: one result file, one log, one
+ * progress line, one set of statistics, one error.
  *
- * Rows of all ranks with the same number are one row of the result. A row is written once all ranks that have columns have
- * brought theirs; a stream that is ahead waits, so that memory does not grow with time. */
+ * Rows of all ranks with the same number are one row of the result. A row is written once all ranks that have columns
+ * have reported it; a stream that is ahead waits, so that memory does not grow with time. */
 #ifndef TT_RUN_CONDUCTOR_H
 #define TT_RUN_CONDUCTOR_H
 

@@ -22,7 +22,7 @@ TUTTI_CHECKED enum tutti_err tt_confined_policy(struct tt_policy *policy, const 
 /* Adds the folders of the rank's FMUs, which are unpacked if they are not. */
 TUTTI_CHECKED enum tutti_err tt_confined_add_folders(struct tt_policy *policy, const struct tt_job *job, int rank);
 
-/* Lets the worker do what it takes to take units back by forking (--rollback), if that may come up. */
+/* Permits the worker to roll units back by forking (--rollback), if that may be needed. */
 TUTTI_CHECKED enum tutti_err tt_confined_allow_forks(struct tt_policy *policy, const struct tt_job *job);
 
 /* A warning about a denial of a rank; `system` names the unit. */
@@ -40,8 +40,8 @@ struct tt_confined {
 
 TUTTI_CHECKED enum tutti_err tt_confined_open(struct tt_confined *confined, const struct tt_job *job, int ranks);
 void tt_confined_close(struct tt_confined *confined);
-/* In the worker of the rank, with one thread, before code of an FMU runs. Nothing is done if it is not to be confined. Of what is shared the worker keeps the
- * memory that `component` lies in, and the file `kept` (-1: none). */
+/* Called in the worker of the rank, with one thread, before code of an FMU runs. No effect if it is not confined. Of
+ * shared resources the worker keeps the memory of `component`, and the file `kept` (-1: none). */
 TUTTI_CHECKED enum tutti_err tt_confined_enter(const struct tt_confined *confined, const struct tt_job *job, int rank,
                                                const _Atomic uint32_t *component, int kept,
                                                struct tt_sandbox *confinement);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* content.h - files by what is in them: SHA-256, and a folder that keeps files under it, so that nothing is sent twice.
+/* content.h - files by content: SHA-256, and a cache of files by their hash, so that nothing is sent twice.
  *
- * A cache holds files named by the 64 digits of their hash, which were complete and right when they got that name; and a
- * folder per process that uses it, for files on their way and whatever else it needs, which goes with the process (or, if that
- * was killed, with the next one). Names that others have given never become paths. */
+ * A cache has files named by the 64 digits of their hash, which were verified when they got that name; and a folder per
+ * process, for incoming and temporary files, which is removed with the process (or, if that was killed, by the next
+ * one). Foreign names never become paths. */
 #ifndef TT_RUN_CONTENT_H
 #define TT_RUN_CONTENT_H
 
@@ -49,8 +49,7 @@ TUTTI_CHECKED enum tutti_err tt_content_cache_copy_out(const struct tt_content_c
 void tt_content_cache_clean_up(const struct tt_content_cache *cache);
 /* The bytes of all files in it, and how many there are. */
 uint64_t tt_content_cache_size(const struct tt_content_cache *cache, uint64_t *files);
-/* Removes files, the least recently used first, down to `limit` bytes; those used since then stay. Returns their
- * number. */
+/* Removes files, the least recently used first, down to `limit` bytes; those used since then stay. Returns the number. */
 size_t tt_content_cache_evict(const struct tt_content_cache *cache, uint64_t limit, const struct timespec *since);
 
 /* A file on its way. */

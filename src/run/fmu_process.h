@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Seconds that it has to come to its end, once an FMU has crashed when it was freed: it may hold what others wait for. */
+/* Seconds in which it must end after an FMU has crashed while it was freed: it may hold locks. */
 enum { TUTTI_SETTLE_LAST_SECONDS = 10 };
 
 /* Signals from the terminal reach the whole group: the process ignores them, because `parent` handles them, and ends

@@ -13,7 +13,7 @@ struct tt_list_file {
     void *context;
 };
 
-/* One line, or another text of that kind; one that is empty, or a comment, is none. */
+/* Parses one line; empty lines and comments have no words. */
 TUTTI_CHECKED enum tutti_err tt_list_file_parse_line(const struct tt_list_file *lines, char *line, const char *place);
 /* Reads a whole file. ARGUMENT if it cannot be read, or is not a list; or the error of `take`. */
 TUTTI_CHECKED enum tutti_err tt_list_file_read(const struct tt_list_file *lines, const char *path);

@@ -34,7 +34,7 @@ void tt_recovery_filter_restart(struct tt_message_filter *told);
 
 struct tt_recovery {
     const struct tutti_run_options *asked; /* borrowed */
-    struct tutti_run_options options;      /* what the next attempt is made with */
+    struct tutti_run_options options;      /* options of the next attempt */
     bool started;                          /* ranks ran in the last one */
     unsigned used;                         /* recoveries */
     char *why;                             /* the reason of the previous loss: an identical loss is not accidental */
@@ -50,7 +50,7 @@ struct tt_recovery {
 void tt_recovery_init(struct tt_recovery *recovery, const struct tutti_run_options *options);
 void tt_recovery_fini(struct tt_recovery *recovery);
 
-/* At the end of an attempt: keeps the last checkpoint that was collected; NULL: none was asked for. IO, MEMORY. */
+/* At the end of an attempt: stores the last collected checkpoint; NULL: none was requested. IO, MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_recovery_store(struct tt_recovery *recovery, struct tt_collector *collector);
 /* Returns true if a further attempt follows this error. Logs it; or adds the reason against it to the message. */
 bool tt_recovery_retry(struct tt_recovery *recovery, struct tt_failure *failure);

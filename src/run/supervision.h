@@ -18,7 +18,7 @@
 #include "run/conductor.h"
 #include "run/launch/launcher.h"
 
-/* A run whose ranks can be started. */
+/* A run whose ranks are ready to start. */
 struct tt_launch {
     const struct tt_launcher *launcher;
     void *self; /* the launcher's, which is open */
@@ -26,7 +26,7 @@ struct tt_launch {
     int ranks;
 };
 
-/* Starts the ranks, in the calling thread, and returns what the run came to. Takes the conductor; fills `stats`. */
+/* Starts the ranks, in the calling thread, and returns the outcome of the run. Takes the conductor; fills `stats`. */
 TUTTI_CHECKED enum tutti_err tt_supervision_run(const struct tt_launch *launch, struct tt_conductor *conductor,
                                                 struct tutti_run_stats *stats);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* component.h - one unit of a rank from one point to another, over whatever lies between. */
+/* component.h - steps one unit of a rank from one point to the next, over all events in between. */
 #ifndef TT_SIM_COMPONENT_H
 #define TT_SIM_COMPONENT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* coupled_inputs.h - what units see of each other's signals in a step in which these move. */
+/* coupled_inputs.h - the inputs of units from each other's signals in a step in which these move. */
 #ifndef TT_SIM_COUPLED_INPUTS_H
 #define TT_SIM_COUPLED_INPUTS_H
 
@@ -22,9 +22,9 @@ struct tt_coupled_inputs {
 
 /* Memory is the rank's. `running`, `extrapolation`, `by_means` and `cubic` are set before. */
 TUTTI_CHECKED enum tutti_err tt_coupled_inputs_open(struct tt_coupled_inputs *staging, struct tt_rank *rank);
-/* Where inputs of units that take no slopes are held in a step in which they move: in the middle, or at the end if outputs
- * follow them directly. By means they have their mean over the step; if outputs follow them, the step is made in two halves:
- * the second one has the input as it is at the end, the first one what the mean needs. */
+/* Determines where moving inputs of units without slopes are held in a step: in the middle, or at the end if outputs
+ * directly depend on them. By means they have their mean over the step; if outputs depend on them, the step is made in
+ * two halves: the second half has the final value, the first half the value that gives the mean. */
 TUTTI_CHECKED enum tutti_err tt_coupled_inputs_choose_holds(struct tt_coupled_inputs *staging);
 
 /* Holds the gathered inputs of one unit there, unless it accepts slopes; for a step to `target`, or a separate step. */

@@ -22,7 +22,7 @@ TUTTI_CHECKED enum tutti_err tt_events_handle_among(struct tt_rank *rank, const 
 TUTTI_CHECKED enum tutti_err tt_events_handle_locally(struct tt_rank *rank, struct tt_member *member);
 /* A program, or a federation, has set values (pending_set.h), and a step is about to begin: all units that are at the rank's time take theirs. */
 TUTTI_CHECKED enum tutti_err tt_events_apply_pending(struct tt_sim *master);
-/* Signals have jumped where the units are: what was known of how they move is forgotten. */
+/* Called after signals have jumped: discards the history of their movement. */
 TUTTI_CHECKED enum tutti_err tt_events_restart_signals(struct tt_sim *master);
 
 #endif

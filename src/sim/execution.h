@@ -31,7 +31,7 @@ struct tt_execution {
     struct tt_run loop;
     struct tt_checkpoint_schedule *checkpoints; /* NULL: none are taken */
     struct tt_team *team;                       /* of ranks with or of second instances; NULL: none; borrowed */
-    struct tt_twin *twin;                       /* what these say to each other; NULL as above */
+    struct tt_twin *twin;                       /* the connection of these; NULL as above */
     void *companions[TUTTI_COMPANIONS];         /* the state of each; NULL: none */
     struct tt_pending_sets pending_sets;        /* that they make */
 };
@@ -41,8 +41,8 @@ void tt_execution_enable_rows(struct tt_execution *execution, bool wanted);
 
 /* Statistics of a rank. */
 
-/* Completes the rank's statistics when the run is over, however far it came. `units` is per component up to the last that this
- * rank had; those of other ranks have no name. Without memory for it: no texts, no unit. */
+/* Completes the rank's statistics at the end of the run, in any state. `units` is per component up to the last that
+ * this rank had; those of other ranks have no name. Without memory for it: no texts, no unit. */
 void tt_execution_count(struct tt_sim *master);
 /* Counts that are made elsewhere during the run: into the rank's statistics, and from there back. */
 void tt_execution_gather_counts(struct tt_sim *master);

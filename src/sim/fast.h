@@ -16,7 +16,7 @@ struct tt_fast_path {
     const struct tt_step_rules *rules;
     struct tt_member **members; /* in the order of steps; NULL: the lane is not open */
     struct tt_batched_call *triples;
-    uint32_t *given; /* per triple: what `quiet` was when its steps were last counted */
+    uint32_t *given; /* per triple: `quiet` when its steps were last counted */
     uint32_t count;
     struct tt_batched_call_pass pass;
     struct tt_batched_call_piece *pieces; /* that are to be finite, as `finite` of tt_fast_open */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* open.h - what the choices of a master need before the first step, and its end. */
+/* method_open.h - prepares the choices of a master before the first step, and closes them. */
 #ifndef TT_SIM_METHOD_OPEN_H
 #define TT_SIM_METHOD_OPEN_H
 

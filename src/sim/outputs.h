@@ -27,7 +27,7 @@ struct tt_outputs {
 TUTTI_CHECKED enum tutti_err tt_outputs_open(struct tt_outputs *outputs, struct tt_rank *rank, bool unread);
 void tt_outputs_close(struct tt_outputs *outputs); /* a zeroed one is fine */
 
-/* Units have moved: what was read is old. */
+/* Called after units have moved: invalidates the values read. */
 void tt_outputs_invalidate(struct tt_outputs *outputs);
 /* All of them where the units are, at a point at which reading is allowed; one more FMI call per unit and point. */
 TUTTI_CHECKED enum tutti_err tt_outputs_read(struct tt_outputs *outputs, double *values);

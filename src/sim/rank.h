@@ -55,9 +55,9 @@ struct tt_member_setup {
     struct tt_integration integration;
 };
 
-/* A unit of a rank; what every step touches comes first. */
+/* A unit of a rank; fields used in every step come first. */
 struct tt_member {
-    struct tt_unit *unit; /* a shadow if it is another rank's */
+    struct tt_unit *unit; /* a shadow for a unit of a different rank */
     struct tt_unit_wires *wires;
     struct tt_inputs *inputs; /* that a file drives; NULL: none */
     struct tt_member_state now;
@@ -89,11 +89,11 @@ struct tt_rank {
     bool reports, is_twin;
     struct tt_heartbeat *heartbeat;   /* the fabric's */
     const int32_t *place;             /* per component: its rank; NULL: a single rank */
-    const struct tutti_log *log;      /* for what all ranks would say alike: silent on all but the first */
+    const struct tutti_log *log;      /* for messages that all ranks would repeat: silent on all but the first */
     const struct tutti_log *unit_log; /* for what own units say */
 
     /* Units. */
-    struct tt_unit **units;    /* per component; shadows for those of other ranks */
+    struct tt_unit **units;    /* per component; shadows for units of other ranks */
     struct tt_member *members; /* per component */
     uint32_t member_count;
     struct tt_member **own; /* members of this rank, in the order of components */
@@ -176,8 +176,8 @@ TUTTI_CHECKED enum tutti_err tt_rank_agree_point(struct tt_rank *rank, struct tt
 
 /* The end of an event of one unit. */
 
-/* Lets a unit that is in event mode settle; once more if it announces the next event for the same time. *ended becomes true
- * if its FMU ends the run. */
+/* Settles a unit that is in event mode; again if it announces the next event for the same time. *ended becomes true if
+ * its FMU ends the run. */
 TUTTI_CHECKED enum tutti_err tt_rank_finish_event(const struct tt_rank *rank, struct tt_member *member, bool *ended);
 
 /* Reports that a unit makes no progress: `how` describes the FMU's behaviour. */

@@ -42,7 +42,7 @@ enum { TUTTI_BETWEENS = 1 + TUTTI_COMPANIONS }; /* checkpoints, and companions *
 struct tt_run {
     struct tt_sim *master;
     struct tt_time_grid communication, output;
-    bool fast_path;  /* nothing to do between steps: no unit to watch, nothing recorded */
+    bool fast_path;  /* no work between steps: nothing to monitor or record */
     bool runs_lane;  /* so that the lane makes many at once */
     bool runs_ticks; /* nothing but partitions that tick, unseen: many at once, too (sim/ticks.h) */
     /* A program controls it (<tutti/simulation.h>), step by step, unless it requests the end; and each step goes to the
@@ -52,7 +52,7 @@ struct tt_run {
     /* It handles events itself, after it has read the values before them (tt_run_handle_events); an event is pending. */
     bool leaves_events, left_event;
     int standstills;
-    /* Members, of all ranks, that announce times; and what each announces now. */
+    /* Members, of all ranks, that announce event times; and their present announcements. */
     struct tt_member **announcers;
     uint32_t announcer_count;
     double *announced;
@@ -70,8 +70,7 @@ TUTTI_CHECKED enum tutti_err tt_run_open(struct tt_run *loop, struct tt_sim *mas
 void tt_run_choose_path(struct tt_run *loop);
 /* Registers a call between steps. Returns where it is stored, which may be changed. */
 struct tt_step_hook *tt_run_add_hook(struct tt_run *loop, const struct tt_step_hook *between);
-/* When it looks next, after a look: as often as a clock that is read rarely makes it worth. `since` the last look, seconds, the same on all
- * ranks. */
+/* Plans the next call: as often as justified by a clock that is read rarely. `since` the last call, equal on all ranks. */
 void tt_run_plan_hook(struct tt_step_hook *between, unsigned long steps, double since);
 /* How far the run is, for people. */
 TUTTI_CHECKED enum tutti_err tt_run_report_progress(const struct tt_run *loop, double h, bool paused);

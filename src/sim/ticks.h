@@ -26,8 +26,8 @@
 #include "sim/rank.h"
 #include "sim/tasks.h"
 
-/* All that a tick of a partition of Scheduled Execution does with its unit: inputs that are set before it, the
- * activation, what is read after it and where that goes. Listed once, so that a tick looks nothing up. */
+/* The work of one tick of a partition of Scheduled Execution with its unit: inputs set before it, the activation,
+ * values read after it and their destinations. Listed once, so that a tick needs no lookup. */
 
 /* A variable of the clock: the node of the signals that it has (TUTTI_NONE: none), and its place in unit->clocked, of one that is read. */
 struct tt_tick_variable {
@@ -66,7 +66,7 @@ TUTTI_CHECKED enum tutti_err tt_ticks_partition_init(struct tt_tick_partition *p
 TUTTI_CHECKED enum tutti_err tt_ticks_partition_tick(const struct tt_tick_partition *partition, struct tt_rank *rank,
                                                      struct tt_member *member, struct tt_fmi_call_modes_watch *watch);
 
-/* The same in two parts, around the computation by a task (tasks.h): sets the inputs; reads, and hands on what was read. */
+/* As above in two parts, around the computation by a task (tasks.h): sets the inputs; reads and publishes values. */
 TUTTI_CHECKED enum tutti_err tt_ticks_partition_set(const struct tt_tick_partition *partition, struct tt_rank *rank,
                                                     struct tt_member *member);
 TUTTI_CHECKED enum tutti_err tt_ticks_partition_read(const struct tt_tick_partition *partition,
@@ -175,7 +175,7 @@ static inline const char *tt_ticks_clock_name(const struct tt_tick_unit *unit, u
 
 /* Makes rank->ticks if any unit has clocks; with units configured and wires laid out. */
 TUTTI_CHECKED enum tutti_err tt_tick_setup_open(struct tt_rank *rank);
-/* For that: what is done at ticks is done in calls of this unit's FMU. */
+/* For that: callbacks during calls of this unit's FMU at ticks. */
 void tt_ticks_install_callbacks(struct tt_tick_unit *unit);
 /* Called after an own unit was created again. */
 TUTTI_CHECKED enum tutti_err tt_tick_setup_restart(struct tt_rank *rank, struct tt_member *member);

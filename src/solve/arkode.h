@@ -7,7 +7,7 @@
 
 struct tt_arkode;
 
-/* A way to know the states inside a step from what ARKODE let be seen of it. */
+/* Dense output: the states inside a step from the data that ARKODE exposes. */
 struct tt_arkode_dense {
     size_t kept;  /* number of recent evaluations of f, or stages, that arkode.c keeps */
     size_t extra; /* vectors that the dense output has for itself */
@@ -16,7 +16,7 @@ struct tt_arkode_dense {
     /* After an accepted step of size h: stores f at its end, as far as the step has computed it, into `last`. NULL: the
      * step has not computed it. */
     void (*end)(struct tt_arkode *ark, double h);
-    /* The states at base.before + s h, 0 < s < 1, in the last step, whose size is h. */
+    /* Computes the states at base.before + s h, 0 < s < 1, in the last step, whose size is h. */
     enum tutti_err (*evaluate)(struct tt_arkode *ark, double h, double s, double *x);
 };
 

@@ -32,9 +32,9 @@ TUTTI_CHECKED enum tutti_err tt_crossing_init(struct tt_crossing *crossing, size
 void tt_crossing_fini(struct tt_crossing *crossing);
 /* Returns true if any function has left its domain; `found` is the last of them. */
 bool tt_crossing_any(struct tt_crossing *crossing, const double *excess);
-/* The first point in (left, right], or INFINITY: into *at; `left` itself if one is outside there already. `near_zero`: an event
- * at the beginning of the step has left one near the border, so that it may go and come back at once: the beginning is
- * looked at, too. */
+/* Finds the first point in (left, right], or INFINITY: into *at; `left` itself if a function has already left its
+ * domain there. `near_zero`: an event at the beginning of the step has left a function near the boundary, which it may
+ * cross and recross at once: the beginning is checked, too. */
 TUTTI_CHECKED enum tutti_err tt_crossing_search(struct tt_crossing *crossing, double left, double right, bool near_zero,
                                                 double *at);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cvode.h - what a solver that is made of CVODE's two methods (stiff_switch.c) asks of them. */
+/* cvode.h - the interface of CVODE's two methods for a solver that combines them (stiff_switch.c). */
 #ifndef TT_SOLVE_CVODE_H
 #define TT_SOLVE_CVODE_H
 

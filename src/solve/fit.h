@@ -20,10 +20,10 @@ struct tt_fit_problem {
     double difference;        /* how far unknowns, which are of the size of 1, are moved for differences */
     size_t most;              /* evaluations of r at most, in all */
     void *context;
-    /* Evaluates r at x. *good: r has finite values; false is not an error: x is treated as a bad point. Errors end the
-     * search. */
+    /* Evaluates r at x. *good: r has finite values; false is not an error: x is a bad point. Errors end the search. */
     enum tutti_err (*evaluate)(void *context, const double *x, double *r, bool *good);
-    /* The Jacobian of r at x, column by column, where it can be had for less than differences; r is r(x), *evaluations counts what it takes. NULL: it cannot. */
+    /* The Jacobian of r at x, column by column, if it is cheaper than differences; r is r(x), *evaluations counts its
+     * cost. NULL: unavailable. */
     enum tutti_err (*jacobian)(void *context, const double *x, const double *r, double *jacobian, size_t *evaluations,
                                bool *good);
 };

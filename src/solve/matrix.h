@@ -22,7 +22,7 @@ TUTTI_CHECKED enum tutti_err tt_matrix_eigenvalues(const struct tutti_matrix *ma
 /* Exp(A) of a dense matrix: Pade's approximation with scaling and squaring (Golub, Van Loan, Matrix Computations,
  * 4th ed., algorithm 9.3.1). */
 
-/* n times n, column-major; `out` is another matrix than `matrix`. SOLVER where the matrix, or what comes out, is not finite. */
+/* n times n, column-major; `out` must differ from `matrix`. SOLVER if the matrix, or the result, is not finite. */
 TUTTI_CHECKED enum tutti_err tt_matrix_exponential(const double *matrix, size_t n, double *out);
 
 /* Singular values (LAPACK's dgesvd). */

@@ -49,7 +49,7 @@ void tt_nordsieck_slope(const struct tt_nordsieck *array, double s, double *slop
 /* Moves the centre of the polynomial in `rows` (laid out as array->z) by `s` units, with the bits of
  * tt_nordsieck_value. */
 void tt_nordsieck_shift(const struct tt_nordsieck *array, double *rows, double s);
-/* The same polynomial in another unit of time. */
+/* Rescales the polynomial to a different unit of time. */
 void tt_nordsieck_rescale(struct tt_nordsieck *array, double h);
 /* z = predicted + e l, and the step is the newest of all. */
 void tt_nordsieck_accept(struct tt_nordsieck *array, const double *predicted, const double *e,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ode.h - an initial value problem x' = f(t, x), as a solver sees it.
  *
- * The code that poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tt_ode; solvers know
- * nothing else. Jacobians are made of it by jacobian.h. */
+ * The code that poses the problem (unit/me.c for an FMU, a test for itself) fills in a struct tt_ode, which is all that
+ * solvers use. jacobian.h computes Jacobians of it. */
 #ifndef TT_SOLVE_ODE_H
 #define TT_SOLVE_ODE_H
 
@@ -16,20 +16,21 @@
 /* How an evaluation ended; the numbers are those that SUNDIALS expects of its callbacks. */
 enum tt_eval {
     TUTTI_EVAL_OK = 0,
-    TUTTI_EVAL_NO_VALUE = 1, /* f cannot be computed at this point (not a number, Discard): another point may do */
-    TUTTI_EVAL_FAILED = -1,  /* permanent failure; ode->err has the code, and the thread's error message the reason */
+    /* f cannot be computed at this point (not a number, Discard): a different point may work */
+    TUTTI_EVAL_NO_VALUE = 1,
+    TUTTI_EVAL_FAILED = -1, /* permanent failure; ode->err has the code, and the thread's error message the reason */
 };
 
-/* Where a matrix may be other than zero, column by column: rows rows[starts[c]] ... rows[starts[c + 1] - 1], ascending,
- * of column c. The integers are those of KLU. */
+/* The entries of a matrix that may be nonzero, column by column: rows rows[starts[c]] ... rows[starts[c + 1] - 1],
+ * ascending, of column c. The integers are those of KLU. */
 struct tt_pattern {
     int32_t row_count, column_count;
     int32_t *starts; /* column_count + 1 */
     int32_t *rows;   /* starts[column_count] */
 };
 
-/* The same problem with unknowns that are not eliminated: x' = f(t, x, w), w = g(t, x, w). For solvers of such equations (ida.c); all
- * functions have the context of the problem. */
+/* The problem with unknowns that are not eliminated: x' = f(t, x, w), w = g(t, x, w). For solvers of such equations
+ * (ida.c); all functions have the context of the problem. */
 struct tt_dae {
     size_t count; /* of w */
     enum tt_eval (*evaluate)(void *context, double t, const double *x, const double *w, double *dx, double *image);

@@ -50,8 +50,8 @@ struct tt_radau5_newton {
     bool factorised;     /* they are there; if not, the next solution makes them */
     double eta;          /* theta / (1 - theta) of the last iteration; kept from step to step */
 
-    double *z;         /* unknowns: what the stages add to x. In: a first guess; out: the solution */
-    double *w;         /* the same, transformed: w = T^-1 z */
+    double *z;         /* unknowns: differences of the stages from x. In: a first guess; out: the solution */
+    double *w;         /* the transformed unknowns: w = T^-1 z */
     double *slopes;    /* f at the stages */
     double *delta;     /* of w */
     double *increment; /* of z */

@@ -68,14 +68,14 @@ struct tt_solver_counts {
     unsigned long iterations; /* of Newton's method */
 };
 
-/* Adds what was counted from `from` to `to`. */
+/* Adds the counts made between `from` and `to`. */
 void tt_solver_counts_add(struct tt_solver_counts *sum, const struct tt_solver_counts *to,
                           const struct tt_solver_counts *from);
 
 /* Preparations that the next step requires because the problem has changed; of several, the last enumerator applies. */
 enum tt_solver_task {
     TUTTI_SOLVER_GO_ON,
-    TUTTI_SOLVER_RESUME, /* the right-hand side has become another one, the states have not */
+    TUTTI_SOLVER_RESUME, /* the right-hand side has changed, the states have not */
     TUTTI_SOLVER_RESTART,
 };
 
@@ -92,7 +92,7 @@ struct tt_solver_kind {
     bool exact;     /* its order depends on the Jacobian: one that leaves entries out makes it a method of order 1 */
     size_t size;    /* bytes of the kind's struct, which starts with a struct tt_solver */
 
-    /* Allocates what the problem's size asks for. Called once, on a zeroed struct with the common part filled in. */
+    /* Allocates memory for the problem's size. Called once, on a zeroed struct with the common part filled in. */
     enum tutti_err (*start)(struct tt_solver *solver);
     /* Releases whatever start made, also after a failed start. */
     void (*finish)(struct tt_solver *solver);
@@ -110,8 +110,8 @@ struct tt_solver_kind {
      * exactly what step() gave. Inside the step it may evaluate f, which must still be that of the step (dopri8 does). */
     enum tutti_err (*interpolate)(struct tt_solver *solver, double t, double *x);
 
-    /* The method's memory as plain bytes, so that a step can be taken back; restore brings solver->t and solver->before
-     * back, too, and the same calls then give the same bits. saved_size NULL: the caller restarts instead. */
+    /* The method's memory as plain bytes, so that a step can be rolled back; restore also restores solver->t and
+     * solver->before, and equal calls then give equal bits. saved_size NULL: the caller restarts instead. */
     size_t (*saved_size)(const struct tt_solver *solver);
     void (*save)(const struct tt_solver *solver, void *memory);
     void (*restore)(struct tt_solver *solver, const void *memory);
@@ -119,7 +119,7 @@ struct tt_solver_kind {
 
 struct tt_solver {
     const struct tt_solver_kind *kind;
-    const char *name;   /* for messages: kind->name, unless it is a part of another solver */
+    const char *name;   /* for messages: kind->name, unless it is a part of a different solver */
     struct tt_ode *ode; /* borrowed */
     struct tt_solver_options options;
     struct tt_solver_counts counts;
@@ -193,9 +193,9 @@ TUTTI_CHECKED enum tutti_err tt_solver_first_step(struct tt_solver *solver, cons
                                                   int order, double limit, double *scratch, double *h);
 /* For kinds: returns true if a step from `t` of size h that is to end at `limit` ends within rounding of it. */
 bool tt_solver_at_limit(double t, double h, double limit);
-/* For kinds with steps of a fixed size: they end at origin + n h, which is multiplied and not summed up, so that a million of them end where
- * they should. A step that would pass the limit ends there, and a new grid begins: no step is shorter than h for another reason. A limit
- * that is a point of the grid up to rounding leaves the grid as it is. */
+/* For kinds with a fixed step: steps end at origin + n h, computed by multiplication instead of summation, so that
+ * errors do not accumulate. A step that would pass the limit ends there, and a new grid begins: no step is shorter than
+ * h for a different reason. A limit on the grid up to rounding does not change the grid. */
 struct tt_solver_grid {
     double origin;
     uint64_t steps; /* the last one ended at origin + steps h */

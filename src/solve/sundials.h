@@ -73,7 +73,7 @@ int tt_sundials_system(struct tt_sundials *sundials, realtype t, N_Vector x, N_V
 int tt_sundials_product(struct tt_sundials *sundials, realtype t, N_Vector x, N_Vector vector, N_Vector product,
                         N_Vector scratch);
 
-/* Adds what the counters have gained to those of the solver; true if there was a step. */
+/* Adds the increase of the counters to those of the solver; true if there was a step. */
 bool tt_sundials_count(struct tt_sundials *sundials, const struct tt_sundials_counters *now);
 
 /* Returns true if the interval to the limit is too short for SUNDIALS to resolve. */

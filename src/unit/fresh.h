@@ -21,7 +21,7 @@ struct tt_probes {
 void tt_fresh_list_probes(struct tt_probes *shown, const struct tt_description *desc);
 TUTTI_CHECKED enum tutti_err tt_fresh_read_probes(const struct tt_probes *shown, struct tt_unit *unit, double *values,
                                                   bool *refused);
-/* Values are the same if their bits are. */
+/* Values are equal if their bits are. */
 uint64_t tt_fresh_probe_bits(double value);
 
 struct tt_fresh {
@@ -38,7 +38,7 @@ struct tt_fresh {
 /* For instances of the FMU as a unit with these options is; without notes. */
 struct tt_fresh tt_fresh_make(struct tt_fmu *fmu, const struct tt_unit_options *options,
                               const struct tt_experiment_setup *setup);
-/* For those of `unit`. *out becomes NULL where none can be made, or none are wanted. */
+/* Creates it for those of `unit`. *out becomes NULL if none can be created, or none are needed. */
 TUTTI_CHECKED enum tutti_err tt_fresh_new(struct tt_fresh **out, const struct tt_unit *unit,
                                           const struct tt_unit_options *options,
                                           const struct tt_experiment_setup *setup);
@@ -49,7 +49,7 @@ double tt_fresh_recall(const struct tt_fresh *fresh, uint32_t reference);
 
 /* A further instance, at the end of its initialisation; free it with tt_unit_free. */
 TUTTI_CHECKED enum tutti_err tt_fresh_begin(const struct tt_fresh *fresh, struct tt_unit **unit);
-/* From there to its first step: with events, then with what was noted. */
+/* Brings it from there to its first step: with events, then with the recorded inputs. */
 TUTTI_CHECKED enum tutti_err tt_fresh_settle(const struct tt_fresh *fresh, struct tt_unit *unit);
 
 /* Calls `test`, which creates such instances, in their process, and returns its result: the probe that shows a fault;

@@ -7,7 +7,7 @@
 #include "unit/me_solution.h"
 
 struct tt_me_derivatives {
-    struct tt_me_solution *solution; /* borrowed; all else is zero until it is first asked for */
+    struct tt_me_solution *solution; /* borrowed; all other fields are zero until first use */
     uint32_t *timeless;              /* references of outputs that do not depend on time itself, ascending */
     size_t timeless_count;
     double *numbers; /* work room, which grows and is kept */

@@ -71,7 +71,7 @@ TUTTI_CHECKED enum tutti_err tt_me_events_saved_init(struct tt_me_events_saved *
                                                      const struct tt_me_events *events);
 void tt_me_events_saved_fini(struct tt_me_events_saved *saved);
 void tt_me_events_save(const struct tt_me_events *events, struct tt_me_events_saved *saved);
-/* `is_ahead`: with the event that was found ahead of the unit (the solution is restored with what lies ahead, too). */
+/* `is_ahead`: with the event that was found ahead of the unit (the solution is restored with the part ahead, too). */
 void tt_me_events_restore(struct tt_me_events *events, const struct tt_me_events_saved *saved, bool is_ahead);
 /* Packs events as bytes, and unpacks them into events created for the FMU. The parcel records failures. */
 void tt_me_events_pack(const struct tt_me_events *events, const struct tt_me_events_saved *saved,

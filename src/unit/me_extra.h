@@ -13,7 +13,7 @@
 /* Jacobian of the whole: that of the FMU, then that of the equations; columns follow each other, so values do, too. */
 struct tt_me_extra {
     const struct tutti_extra *extra; /* NULL: none */
-    struct tt_me_linear *linear;     /* what they may ask of the FMU; borrowed */
+    struct tt_me_linear *linear;     /* their access to the FMU; borrowed */
     struct tt_me_model *model;       /* the FMU alone; borrowed */
     struct tt_ode ode;               /* the whole; its context is this struct */
     struct tt_jacobian fmu_jacobian;

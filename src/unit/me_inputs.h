@@ -27,7 +27,7 @@ struct tt_me_inputs {
     size_t variable_count;
     struct tt_me_input *items;
     size_t count;
-    /* Those with a derivative that is not 0 in one of their elements, for one call per type and right-hand side. */
+    /* Those with a nonzero derivative in one of their elements, for one call per type and right-hand side. */
     size_t *moving; /* variables */
     size_t moving_count;
     uint32_t *references;
@@ -51,7 +51,7 @@ TUTTI_CHECKED enum tutti_err tt_me_inputs_set_derivatives(struct tt_me_inputs *i
 void tt_me_inputs_collect(struct tt_me_inputs *inputs);
 /* Takes all values from the FMU: at the end of the initialisation. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_read(struct tt_me_inputs *inputs, double t);
-/* Hands all values at t to the FMU: when the unit goes back. */
+/* Sets all values at t in the FMU: when the unit is rolled back. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_write(struct tt_me_inputs *inputs, double t);
 /* Writes the inputs to a different instance of the FMU. */
 TUTTI_CHECKED enum tutti_err tt_me_inputs_write_instance(struct tt_me_inputs *inputs, struct tt_instance *instance,

@@ -35,7 +35,7 @@ struct tt_linear {
     bool by_model;                                   /* the model structure determines the zeros; false: full */
 };
 
-/* For those that own one: what lies in it. */
+/* For owners of one: releases its content. */
 void tt_me_linear_release(struct tt_linear *linear);
 
 /* Derivatives above outputs, by states or by inputs: A over C, B over D. */
@@ -43,14 +43,14 @@ struct tt_me_linear_half {
     struct tt_me_axis *columns;
     const double *nominals;         /* of the columns */
     struct tt_colouring all, upper; /* of both matrices, of the upper one alone */
-    /* The same of rows, which adjoint derivatives (FMI 3.0) give: no colours if the FMU has none. */
+    /* As above for rows, which adjoint derivatives (FMI 3.0) provide: no colours if the FMU has none. */
     struct tt_colouring all_rows, upper_rows;
     bool rows_tested; /* they were compared with a directional derivative */
     double *seed;
 };
 
 struct tt_me_linear {
-    struct tt_me_model *model; /* borrowed; all else is zero until it is first asked for */
+    struct tt_me_model *model; /* borrowed; all other fields are zero until first use */
     bool is_set_up;
     struct tt_linear linear;
     struct tt_me_axis inputs, outputs;
@@ -64,7 +64,7 @@ struct tt_me_linear {
     bool singular;
 };
 
-/* `want` of TUTTI_WANT_*; where the FMU stands (model->here). *linear is borrowed. */
+/* `want` of TUTTI_WANT_*; at the FMU's point (model->here). *linear is borrowed. */
 TUTTI_CHECKED enum tutti_err tt_me_linear_compute(struct tt_me_linear *own, unsigned want, struct tt_linear **linear);
 /* Zeroed is fine, too. */
 void tt_me_linear_fini(struct tt_me_linear *own);

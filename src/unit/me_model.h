@@ -73,13 +73,13 @@ struct tt_me_model {
     struct tt_solver_counts counts; /* evaluations that the solver does not know of */
     struct tt_me_calendar calendar;
 
-    double *nominals; /* of the states, then of extra equations */
-    double *sizes;    /* of the same: what absolute tolerances are for, tt_me_model_size_states; ode.nominals */
-    bool *declared;   /* the states with a declared nominal value */
-    double *largest;  /* sizes of the states at restarts */
-    size_t extra;     /* equations */
-    double *scales;   /* in place of nominal values of the states, where > 0; NULL: nowhere */
-    double *scratch;  /* as long as the states */
+    double *nominals;            /* of the states, then of extra equations */
+    double *sizes;               /* the sizes for absolute tolerances, tt_me_model_size_states; ode.nominals */
+    bool *declared;              /* the states with a declared nominal value */
+    double *largest;             /* sizes of the states at restarts */
+    size_t extra;                /* equations */
+    double *scales;              /* in place of nominal values of the states, where > 0; NULL: nowhere */
+    double *scratch;             /* as long as the states */
     struct tt_me_axis variables; /* the states; empty if the description does not list them */
     uint32_t *derivatives;       /* references of their derivatives (FMI 2.0, 3.0) */
     char name[256];              /* of a state, as last asked for */
@@ -96,8 +96,9 @@ struct tt_me_model {
     double seen_time, *seen_states;
     bool jacobian_tested; /* directional derivatives of the derivatives were compared with differences */
 
-    /* Outputs follow where the FMU stands, but those of FMUs of some tools follow only when its derivatives, or its indicators, are computed
-     * (OpenModelica 1.11 and 1.12). So these are computed once where the FMU stands before outputs are read there. */
+    /* Outputs of most FMUs follow every move of the FMU, but those of some tools change only when derivatives or
+     * indicators are computed (OpenModelica 1.11 and 1.12). So these are computed once at a point before outputs are
+     * read there. */
     bool moved;          /* the FMU has computed neither since it was moved, or got inputs */
     bool lags;           /* its outputs are seen to follow only then */
     unsigned lag_tests;  /* how often outputs were read before and after */
@@ -131,11 +132,11 @@ static inline void tt_me_model_invalidate(struct tt_me_model *model)
 /* Reads variables at the FMU's current point, in continuous-time mode. `beside`: at one of many trial points: once
  * ME_MOST_LAG_TESTS reads have shown that outputs do not lag, no derivatives are computed there. */
 TUTTI_CHECKED enum tutti_err tt_me_model_get(struct tt_me_model *model, const struct tt_block *block, bool beside);
-/* Computes the derivatives, or else the indicators, if the FMU has not done so where it stands. */
+/* Computes the derivatives, otherwise the indicators, if the FMU has not done so at its point. */
 TUTTI_CHECKED enum tutti_err tt_me_model_compute(struct tt_me_model *model);
 
-/* The name of state i, for people; after the FMU's states are those of extra equations. Good until the next call. The
- * context is a struct tt_me_model. */
+/* Returns the name of state i, for messages; after the FMU's states are those of extra equations. Valid until the next
+ * call. The context is a struct tt_me_model. */
 const char *tt_me_model_state_name(void *context, size_t i);
 /* Returns where the derivatives by `columns` (states, inputs) may be nonzero, by the model structure; *known is false,
  * and `pattern` unchanged, if that declares nothing. */

@@ -60,8 +60,8 @@ TUTTI_CHECKED enum tutti_err tt_me_sensitivity_complete(struct tt_me_sensitivity
 /* Called before the FMU enters an event at (t, x); `indicator` has left its domain, SIZE_MAX: not a state event. */
 TUTTI_CHECKED enum tutti_err tt_me_sensitivity_enter_event(struct tt_me_sensitivity *sensitivity, double t,
                                                            const double *x, size_t indicator);
-/* After the FMU has left it, with new states: S+ into x; *changed becomes true if that is another than S-. `first`: the one after the
- * initialisation, which S does not know of. */
+/* After the FMU has left it, with new states: computes S+ into x; *changed becomes true if it differs from S-. `first`:
+ * the event after the initialisation, which S does not include. */
 TUTTI_CHECKED enum tutti_err tt_me_sensitivity_leave_event(struct tt_me_sensitivity *sensitivity, double t, double *x,
                                                            bool first, bool *changed);
 

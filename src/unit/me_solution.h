@@ -14,7 +14,7 @@
 
 struct tt_me_solution {
     struct tt_me_model *model; /* borrowed */
-    struct tt_ode *ode;        /* what is solved: that of the model, or with extra equations; borrowed */
+    struct tt_ode *ode;        /* the problem: that of the model, or with extra equations; borrowed */
     struct tt_solver *solver;  /* NULL: nothing to integrate */
     enum tt_solver_task task;
     bool led;        /* by a foreign solver (unit.h, tt_unit_equations), for which `task` is set */

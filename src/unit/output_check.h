@@ -22,7 +22,7 @@ TUTTI_CHECKED enum tutti_err tt_output_check_lay_out(const struct tt_output_chec
                                                      struct tt_signals *point);
 /* A point is seen. */
 void tt_output_check_update_scale(struct tt_output_check *sampling, const struct tt_signals *point);
-/* The name of the first output that is another; NULL: none is. */
+/* Returns the name of the first output that differs; NULL: none. */
 const char *tt_output_check_find_difference(const struct tt_output_check *sampling, const struct tt_signals *a,
                                             const struct tt_signals *b);
 

@@ -26,7 +26,7 @@ TUTTI_CHECKED enum tutti_err tt_parameter_check_init(struct tt_parameter_check *
                                                      tt_parameter_check_elsewhere *elsewhere, const void *context);
 void tt_parameter_check_fini(struct tt_parameter_check *described);
 
-/* One of them with a value that is another than expected. */
+/* A parameter with an unexpected value. */
 struct tt_parameter_difference {
     uint32_t variable;
     const void *expected, *found; /* the first value of an array that differs */

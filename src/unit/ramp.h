@@ -11,7 +11,7 @@
 
 #include "unit/fresh.h"
 
-/* First derivatives of inputs among those that are noted; others are not looked at. */
+/* First derivatives of inputs among those recorded; others are ignored. */
 struct tt_ramp {
     const struct tt_fresh *fresh;
     const uint32_t *references;

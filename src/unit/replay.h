@@ -16,10 +16,10 @@ struct tt_replay;
 
 /* From now on the unit's calls pass here; released with it. Records of more than `most` bytes are given up. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_replay_attach(struct tt_unit *unit, size_t most);
-/* The unit is at the start: what comes now is recorded. */
+/* Called when the unit is at the start: recording begins. */
 void tt_replay_start(struct tt_unit *unit);
 
-/* The record so far. UNSUPPORTED: it has grown beyond what was allowed. */
+/* Packs the record so far. UNSUPPORTED: it has exceeded its limit. */
 TUTTI_CHECKED enum tutti_err tt_replay_pack(const struct tt_unit *unit, struct tt_byte_writer *parcel);
 
 /* Called for every step that is made once more. An error ends it. */

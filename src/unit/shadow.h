@@ -15,7 +15,7 @@ TUTTI_CHECKED enum tutti_err tt_shadow_new(struct tt_unit **out, struct tt_fmu *
                                            const char *name);
 void tt_shadow_read_traits(const struct tt_unit *unit, double *traits);
 void tt_shadow_set_traits(struct tt_unit *unit, const double *traits);
-/* Extents of arrays that structural parameters give: numbers per unit, those of `unit`; 0: none. */
+/* Extents of arrays that structural parameters set: numbers per unit, those of `unit`; 0: none. */
 size_t tt_shadow_count_sizes(const struct tt_description *desc);
 void tt_shadow_read_sizes(const struct tt_unit *unit, double *sizes);
 TUTTI_CHECKED enum tutti_err tt_shadow_set_sizes(struct tt_unit *unit, const double *sizes);

@@ -42,7 +42,7 @@ void tt_signals_fini(struct tt_signals *signals);
  * by copies. Does nothing for other types. NULL becomes an empty value. */
 TUTTI_CHECKED enum tutti_err tt_signals_own(struct tt_block *block);
 
-/* The values of a block, for another process; and back into one of the same layout. FORMAT. */
+/* Packs the values of a block for a different process; and unpacks them into one with an equal layout. FORMAT. */
 void tt_signals_block_pack(const struct tt_block *block, struct tt_byte_writer *parcel);
 TUTTI_CHECKED enum tutti_err tt_signals_block_unpack(struct tt_block *block, struct tt_byte_reader *in);
 /* Those of all blocks. */

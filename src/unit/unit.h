@@ -37,14 +37,14 @@ struct tt_me_sensitivity; /* me_sensitivity.h */
 /* An absolute tolerance of one state. */
 struct tt_state_tolerance {
     uint32_t reference; /* of the state's variable */
-    double scale;       /* in place of its nominal value: what its tolerance is in units of `atol` */
+    double scale;       /* in place of its nominal value: its tolerance in units of `atol` */
     const char *given;  /* the option's text, for messages; borrowed */
 };
 
 /* How a Model Exchange FMU is integrated. */
 struct tt_integration {
     const struct tt_solver_kind *solver;   /* NULL: the default */
-    const struct tt_solver_kind *replaced; /* what it would be without checkpoints; NULL: the same */
+    const struct tt_solver_kind *replaced; /* the kind without checkpoints; NULL: this one */
     double rtol, atol;
     bool by_size; /* atol is not asked for: that of states without a declared nominal value follows their size */
     const struct tt_state_tolerance *state_tolerances; /* borrowed */
@@ -141,7 +141,7 @@ struct tt_unit_event {
 /* Where a unit is, for a solver that leads it. */
 struct tt_unit_joint_state {
     double *x, *nominals;     /* room for the states is the caller's */
-    enum tt_solver_task task; /* what has happened since `take` */
+    enum tt_solver_task task; /* the task since `take` */
     double next_event;        /* that the FMU announced; INFINITY: none */
     bool near_zero;           /* its last event left an indicator near zero (solve/crossing.h) */
 };
@@ -183,8 +183,7 @@ struct tt_unit_equations {
 /* Who looks after the clocks of a unit; set by the rank that steps it. */
 struct tt_unit_ticking {
     void *context;
-    /* In event mode: called before every update of discrete states, while clocks tick; and after the last. NULL: no
-     * clocks. */
+    /* In event mode: called before every update of discrete states, while clocks tick; and after the last. NULL: none. */
     enum tutti_err (*before)(void *context);
     enum tutti_err (*after)(void *context);
     enum tutti_err (*update)(void *context); /* Scheduled Execution: in the callback of a partition */
@@ -204,7 +203,7 @@ struct tt_unit_kind {
 
     /* The experiment; called once, before anything is set. */
     enum tutti_err (*set_up)(struct tt_unit *unit, const struct tt_experiment_setup *setup);
-    /* Structural parameters; called at most once, before anything else is set. */
+    /* Sets structural parameters; called at most once, before anything else is set. */
     enum tutti_err (*configure)(struct tt_unit *unit, const struct tt_setting *settings, size_t count);
     enum tutti_err (*enter_init)(struct tt_unit *unit);
     /* After an enter_init that failed: as new, before set_up. */
@@ -255,8 +254,8 @@ struct tt_unit_kind {
      * the kind has event mode, in which clocks tick (sim/ticks.h). */
     enum tutti_err (*activate)(struct tt_unit *unit, const struct tt_model_partition *partition,
                                struct tt_fmi_call_modes_watch *watch, double t);
-    /* As step, of a unit that overlaps: the FMU may come back while it computes, *pending, and end_step, with the same times, waits for it;
-     * nothing else is called between them. NULL: the kind has none that do. */
+    /* As step, for a unit that overlaps: may return while the FMU computes, *pending; end_step, with equal times, waits
+     * for it; nothing else is called in between. NULL: unsupported by the kind. */
     enum tutti_err (*begin_step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out, bool *pending);
     enum tutti_err (*end_step)(struct tt_unit *unit, double t, double h, struct tt_fmi_step *out);
     /* A partition was computed elsewhere, in `seconds`, and is read. NULL where `activate` is. */

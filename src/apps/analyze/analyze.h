@@ -17,7 +17,7 @@
 
 /* A coupling with extrapolation of some order. */
 struct tt_step_cell {
-    bool known; /* else it was too large, or has no radius */
+    bool known; /* false: it was too large, or has no radius */
     bool stable;
     double radius;
     /* Steps from a hundredth of the given one to a hundred times it: */
@@ -41,11 +41,11 @@ struct tt_step_analysis {
     bool known; /* units could be linearised; otherwise see `why_not` */
     char why_not[512];
     double h;
-    bool constrained; /* with constraints only the last row exists */
+    bool constrained; /* growth by the coupled equations themselves in this time; NAN with constraints */
     double exact;     /* what the coupled equations themselves do in this time; NAN with constraints */
     bool by_twins;    /* units for Co-Simulation were linearised by their Model Exchange interface */
     struct tt_step_cell cells[TUTTI_STEP_ROWS][TUTTI_ORDERS]; /* IMPLICIT: the first for all orders */
-    double sweeps[2];   /* what is left of an error after a sweep of relax: seidel, jacobi; NAN: not known */
+    double sweeps[2];   /* the remaining error after a sweep of relax: seidel, jacobi; NAN: unknown */
     double least, most; /* steps that were looked at for the largest one */
 };
 

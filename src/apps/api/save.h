@@ -22,7 +22,7 @@ struct tt_save_files {
 };
 void tt_save_files_fini(struct tt_save_files *files);
 
-/* A document, whose text is borrowed. */
+/* Adds a document, whose text is borrowed. */
 TUTTI_CHECKED enum tutti_err tt_save_files_text(struct tt_save_files *files, const char *name,
                                                 const struct tt_text *text);
 /* A file, or a folder, which is packed, into resources/, once for however many that use it. *uri becomes its relative

@@ -24,7 +24,8 @@ struct tt_simulation_points {
 };
 
 bool tt_simulation_has_point(const struct tt_simulation_points *points, const struct tutti_point *point);
-/* Into *point, which is made, in `points`, if it is NULL, and used again else, where it has to be one of them. UNSUPPORTED, naming the unit and what it lacks. */
+/* Saves into *point, which is created, in `points`, if it is NULL, and otherwise reused; it must be one of them.
+ * UNSUPPORTED, naming the unit and what it lacks. */
 TUTTI_CHECKED enum tutti_err tt_simulation_save_point(struct tt_simulation_points *points, struct tutti_point **point,
                                                       struct tt_execution *execution);
 /* To one of `points`, any number of times. Rows that were recorded since then go. */
@@ -60,7 +61,7 @@ struct tutti_simulation {
     enum tt_simulation_stage stage;
     double t; /* once it is finished: where it ended */
     const struct tutti_run_options *given;
-    struct tutti_run_options options; /* those, with what was set since */
+    struct tutti_run_options options; /* the options, with values set since */
     const char **set;                 /* since open or the last reset */
     size_t set_count;
     bool job_has_sets;                     /* the job contains the values set before the last start */
@@ -94,7 +95,7 @@ TUTTI_CHECKED enum tutti_err tt_simulation_unpack(struct tutti_simulation *simul
 
 /* Lays out the numbers of variables; when the system is loaded. */
 TUTTI_CHECKED enum tutti_err tt_simulation_values_number(struct tutti_simulation *simulation);
-/* Numbers stay; what depends on units of this run goes. */
+/* Keeps numbers, and frees data that depends on units of this run. */
 void tt_simulation_values_free_handles(struct tutti_simulation *simulation);
 void tt_simulation_values_reset_handles(struct tutti_simulation *simulation);
 

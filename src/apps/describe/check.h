@@ -27,7 +27,7 @@ TUTTI_CHECKED enum tutti_err tt_check_run(const struct tutti_run_options *option
                                           void (*tell)(void *context, const struct tt_check_finding *finding),
                                           void *context, struct tt_check_counts *counts);
 
-/* The same as JSON, which is the caller's (tutti_tell_free). */
+/* As tt_check_run, as JSON, which belongs to the caller (tutti_tell_free). */
 TUTTI_CHECKED enum tutti_err tt_check_write_json(char **json, const struct tutti_run_options *options, unsigned how,
                                                  struct tt_check_counts *counts);
 

@@ -23,7 +23,7 @@ struct tt_graph_picture {
     size_t port_count;
     const struct tt_connection **sorted; /* by pairs of units */
     bool with_ports;
-    bool dotted, dashed, bundled, needs_shown; /* what the legend has to explain */
+    bool dotted, dashed, bundled, needs_shown; /* entries of the legend */
 };
 
 /* Lists ports, sorts connections by pairs of units and determines which ports have an arrow. False: out of memory;

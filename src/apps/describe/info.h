@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* info.h - what is known of an FMU or a system without running it, as JSON; and what the words for people share with that. */
+/* info.h - a description of an FMU or a system without running it, as JSON; and the parts shared with the text output. */
 #ifndef TT_APPS_DESCRIBE_INFO_H
 #define TT_APPS_DESCRIBE_INFO_H
 
@@ -19,7 +19,7 @@ struct tt_named_system {
     struct tt_package *package;
     struct tt_ssd *ssd;
     struct tt_system *system;
-    unsigned errors; /* in the system, which goes without what is wrong */
+    unsigned errors; /* of the system; the faulty parts are omitted */
 };
 
 /* Returns true for the path of a system (with or without a variant), false for an FMU. */
@@ -35,12 +35,12 @@ const char *tt_info_find_obstacle(const struct tt_fmu *fmu);
 /* ARGUMENT for a system in another tool's format, which cannot be described. */
 TUTTI_CHECKED enum tutti_err tt_info_check_format(const char *file);
 
-/* A capability of an interface and what happens without it. */
+/* A capability of an interface, and the consequence of its absence. */
 struct tt_info_capability {
     uint32_t flag;
     const char *name;    /* JSON key */
     const char *words;   /* for people */
-    const char *without; /* what Tutti does where the FMU lacks it; NULL: nothing worth saying */
+    const char *without; /* Tutti's substitute if the FMU lacks it; NULL: none worth mentioning */
     int since;           /* first FMI version that supports it */
     int until;           /* last one */
 };
@@ -51,7 +51,8 @@ extern const size_t tt_info_capability_count;
 bool tt_info_write_fmu(FILE *out, struct tt_fmu *fmu);
 bool tt_info_write_system(FILE *out, const struct tt_named_system *file);
 
-/* Parts of objects. Text that is no UTF-8, and numbers that JSON does not know, become null. A NULL text adds nothing. */
+/* Add members to an object. Text that is not UTF-8, and numbers that JSON cannot express, become null. NULL adds
+ * nothing. */
 void tt_info_add_text(json_t **object, const char *key, const char *value);
 json_t *tt_info_value(enum tt_type type, const void *values, size_t i);
 json_t *tt_info_experiment(const struct tt_experiment *experiment);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* system_graph.h - a system, what depends on what in it, loops and order. */
+/* system_graph.h - a system with its dependencies, loops and order. */
 #ifndef TT_APPS_DESCRIBE_SYSTEM_GRAPH_H
 #define TT_APPS_DESCRIBE_SYSTEM_GRAPH_H
 

@@ -8,7 +8,7 @@
 
 struct tt_exposed {
     struct tt_packed_row row;
-    uint32_t component, variable; /* what it stands for; an input of the system: the first of that */
+    uint32_t component, variable; /* the component's variable; for an input of the system: the first destination */
     size_t element;               /* of an array, counted from 0; SIZE_MAX: all of it */
     uint32_t port;                /* of system->inputs or outputs; TUTTI_NONE: it is a variable of a unit */
     const struct tt_conversion *conversion;
@@ -63,7 +63,7 @@ TUTTI_CHECKED enum tutti_err tt_exposed_add_states(struct tt_exposed_list *list,
 TUTTI_CHECKED enum tutti_err tt_exposed_find_kind(const struct tt_job *job, uint32_t component,
                                                   const struct tt_unit_kind **kind, double *step);
 
-/* Averages over a step are over those of the importer: ARGUMENT for several components with a control that makes other steps. */
+/* Averages are over the importer's steps: ARGUMENT for several components with a control that makes other steps. */
 TUTTI_CHECKED enum tutti_err tt_exposed_check_averages(const struct tt_job *job);
 
 #endif

@@ -6,7 +6,7 @@
 #include "apps/packed/packed_equations.h"
 #include "apps/packed/packed_instance.h"
 
-/* Of the statuses of both versions, which have the same numbers. */
+/* Statuses of both versions, which have equal numbers. */
 enum tt_fmu_interface_status {
     TUTTI_OUTSIDE_OK = 0,
     TUTTI_OUTSIDE_WARNING = 1,
@@ -30,7 +30,7 @@ TUTTI_CHECKED enum tutti_err tt_fmu_interface_open(struct tt_fmu_interface *outs
                                                    const char *token, const char *resources, bool exchange);
 void tt_fmu_interface_close(struct tt_fmu_interface *outside);
 
-/* Functions of Model Exchange: STATE, naming the call, for an instance that is none, or is in another mode. */
+/* For functions of Model Exchange: STATE, naming the call, if the instance has a different interface or mode. */
 TUTTI_CHECKED enum tutti_err tt_fmu_interface_check_exchange(const struct tt_fmu_interface *outside, const char *call);
 TUTTI_CHECKED enum tutti_err tt_fmu_interface_enter_event(struct tt_fmu_interface *outside, const char *call);
 TUTTI_CHECKED enum tutti_err tt_fmu_interface_update(struct tt_fmu_interface *outside, const char *call,

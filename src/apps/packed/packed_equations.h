@@ -44,7 +44,7 @@ struct tt_equations_update {
 TUTTI_CHECKED enum tutti_err tt_packed_equations_enter_event(struct tt_packed *packed);
 TUTTI_CHECKED enum tutti_err tt_packed_equations_update(struct tt_packed *packed, struct tt_equations_update *update);
 
-/* Around saving and going back: units stand at the importer's point; the importer's point is where the units stand. */
+/* For saving and restoring: move the units to the importer's point; set the importer's point to the units' point. */
 TUTTI_CHECKED enum tutti_err tt_packed_equations_move_units(struct tt_packed *packed);
 void tt_packed_equations_adopt_units(struct tt_packed *packed);
 

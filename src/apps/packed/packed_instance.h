@@ -25,8 +25,7 @@ TUTTI_CHECKED enum tutti_err tt_packed_terminate(struct tt_packed *packed);
 void tt_packed_reset(struct tt_packed *packed);
 
 /* Reads values (packed_values.c). Variables have value references from 1 on. The call returns all values of a variable,
- * laid out as fmu/description/type.h defines; texts are valid until the next point. ARGUMENT for a wrong reference or
- * type. */
+ * laid out as fmu/description/type.h defines; texts are valid until the next point. ARGUMENT: wrong reference or type. */
 TUTTI_CHECKED enum tutti_err tt_packed_values_get(struct tt_packed *packed, uint32_t reference, enum tt_type type,
                                                   void *values);
 TUTTI_CHECKED enum tutti_err tt_packed_values_set(struct tt_packed *packed, uint32_t reference, enum tt_type type,
@@ -37,13 +36,13 @@ size_t tt_packed_values_size(const struct tt_packed *packed, uint32_t reference)
  * each start with different values makes a new system. */
 const struct tt_conversion *tt_packed_values_conversion(const struct tt_packed *packed,
                                                         const struct tt_packed_end *end);
-/* Room for what is given (PK1); and its release. */
+/* Allocates room for kept values (PK1); and frees it. */
 TUTTI_CHECKED enum tutti_err tt_packed_values_allocate(struct tt_packed *packed);
 void tt_packed_values_release(struct tt_packed *packed);
 /* After open; before the simulation is freed. */
 TUTTI_CHECKED enum tutti_err tt_packed_values_bind(struct tt_packed *packed);
 void tt_packed_values_unbind(struct tt_packed *packed);
-/* Gives the simulation, which is not started, what is kept (PK1). */
+/* Passes kept values (PK1) to the simulation, which is not started. */
 TUTTI_CHECKED enum tutti_err tt_packed_values_pass_start_values(struct tt_packed *packed);
 /* The simulation is started, with everything that was set. */
 TUTTI_CHECKED enum tutti_err tt_packed_ensure_started(struct tt_packed *packed);

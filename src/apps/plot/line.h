@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* line.h - curves as points, thinned out to what a picture can show. */
+/* line.h - curves as points, thinned out to the resolution of a picture. */
 #ifndef TT_APPS_PLOT_LINE_H
 #define TT_APPS_PLOT_LINE_H
 

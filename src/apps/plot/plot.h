@@ -26,7 +26,7 @@ struct tt_plot_options {
     size_t variable_count, phase_count;
     const char *steps, *title; /* NULL: none */
     double start, stop;        /* infinite: as the results are */
-    int width, height;         /* of the picture, in pixels or characters; 0: what suits it */
+    int width, height;         /* of the picture, in pixels or characters; 0: automatic */
     bool difference, y_log;
     bool terminal; /* the picture is made of characters */
     bool unicode;  /* letters beyond ASCII can be shown */
@@ -101,7 +101,7 @@ struct tt_plot_curve_data *tt_plot_new_data(struct tt_plot *plot);
 
 /* traces.c: which variables there are, and which of them are meant. */
 TUTTI_CHECKED enum tutti_err tt_plot_traces_list(struct tt_plot *plot);
-/* Says so if two results have what is drawn in different units. */
+/* Logs if the drawn variables of two results have different units. */
 void tt_plot_traces_warn_of_units(const struct tt_plot *plot);
 /* Calls `use` for each part of a list like "a.x,b[1,2],c*"; commas in brackets do not part. `context` is use's. */
 TUTTI_CHECKED enum tutti_err tt_plot_traces_for_each_pattern(struct tt_plot *plot, const char *list,
@@ -155,7 +155,7 @@ void tt_plot_axis_append_superscript(struct tt_text *text, const char *digits, s
 
 /* gnuplot_script.c: the script. `terminal` is what gnuplot is to draw with: "svg", "pngcairo" or "pdfcairo". */
 void tt_gnuplot_script_write(FILE *out, const struct tt_plot *plot, const char *terminal);
-/* Size of the picture (of characters: of a panel), the options' or what suits it. */
+/* Size of the picture (for characters: of a panel), from the options or automatic. */
 struct tt_plot_size {
     int width, height;
 } tt_gnuplot_script_picture_size(const struct tt_plot *plot);

@@ -30,7 +30,7 @@ static inline const double *tt_design_run(const struct tt_design *design, size_t
     return design->values + run * design->count;
 }
 
-/* Points in a unit cube. The same seed gives the same points on every machine. */
+/* Points in a unit cube. A seed gives the same points on every machine. */
 
 /* Random numbers: splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
 struct tt_random {

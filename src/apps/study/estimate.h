@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* apps/study/estimate.h - parameters from measurements: what is looked for, and what was found. <tutti/study.h> is how programs see it. */
+/* apps/study/estimate.h - estimates parameters from measurements. <tutti/study.h> is the public interface. */
 #ifndef TT_APPS_STUDY_ESTIMATE_H
 #define TT_APPS_STUDY_ESTIMATE_H
 
@@ -18,7 +18,7 @@ struct tt_sensitivity_run {
     struct tutti_run_options options; /* of the trial */
     const char *const *names;         /* of variables; borrowed */
     size_t name_count;
-    size_t *columns; /* among what is recorded: of each variable and, below, parameter */
+    size_t *columns; /* among the recorded columns: of each variable and, below, parameter */
     size_t column_count;
     double *row, t; /* the last one that was recorded, and when */
     struct tt_arena arena;
@@ -47,7 +47,7 @@ struct tt_fitted {
 };
 
 struct tutti_estimation {
-    struct tutti_run_options options; /* with what follows from the data */
+    struct tutti_run_options options; /* with settings derived from the data */
     struct tt_fitted *fitted;
     size_t count;
     const char **names; /* of them */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* apps/study/measures.h - what is kept of a run: expressions over functions of whole trajectories (base/expr/expression.h):
+/* apps/study/measures.h - measures of a run: expressions over functions of whole trajectories (base/expr/expression.h):
  *
  *     final(x)  initial(x)      the last and the first value
  *     max(x)  min(x)            the greatest and the least
@@ -8,7 +8,8 @@
  *     time_of_max(x)  time_of_min(x)   when it is there first
  *     time_when(c)              when c is first true, that is, not 0
  *
- * Between the points of a run integrals follow the trapezoidal rule. Both rows of an event count: a jump takes no time. `time` is a name, too. */
+ * Between the points of a run integrals follow the trapezoidal rule. Both rows of an event count: a jump takes no time.
+ * `time` is a name, too. */
 #ifndef TT_APPS_STUDY_MEASURES_H
 #define TT_APPS_STUDY_MEASURES_H
 

@@ -19,7 +19,7 @@ TUTTI_CHECKED enum tutti_err tt_sweep_journal_open(struct tt_sweep_journal **out
 /* Adds a record; *offset: where it is in the file, once it is flushed. */
 TUTTI_CHECKED enum tutti_err tt_sweep_journal_add(struct tt_sweep_journal *journal, struct tt_bytes record,
                                                   size_t *offset);
-/* Writes what was added. Records that come together are written together: each write costs as much as a short run. */
+/* Writes the added records. Several records are written at once, because each write costs as much as a short run. */
 TUTTI_CHECKED enum tutti_err tt_sweep_journal_flush(struct tt_sweep_journal *journal);
 /* The record there, into `out`, which is emptied before. */
 TUTTI_CHECKED enum tutti_err tt_sweep_journal_read(struct tt_sweep_journal *journal, size_t offset,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* apps/study/worker_pool.h - the runs of a sweep, handed out to workers (apps/study/worker_pool.h). A run that ends the process of its worker costs that run alone: another takes its
- * place. A worker that is lost for another reason costs nothing: its runs are made by others.
+/* apps/study/worker_pool.h - the runs of a sweep, handed out to workers (apps/study/worker_pool.h). A run that ends its
+ * worker's process affects no other run: the worker is replaced. If a worker is lost otherwise, other workers make its
+ * runs.
  *
  * Each worker has a few runs ahead, so that it never waits for the next. */
 #ifndef TT_APPS_STUDY_WORKER_POOL_H
@@ -37,11 +38,12 @@ struct tt_worker_backend {
     /* `context` is that of the pool's order; *workers: how many were asked for, and how many there are. close follows in any case. */
     enum tutti_err (*open)(void *self, struct tt_sweep_worker *work, void *context, unsigned *workers);
     void (*close)(void *self);
-    /* Starts a worker, or another in its place. */
+    /* Starts or replaces a worker. */
     enum tutti_err (*start)(void *self, unsigned worker);
     /* Assigns further runs; returns how many it accepts now. A worker that has ended may accept all. */
     size_t (*tell)(void *self, unsigned worker, const size_t *runs, size_t count);
-    /* Puts what has come from it into `in`: records with their heads, cut anywhere. *open: more may come. An error is the worker's own, which is lost. */
+    /* Appends received data to `in`: records with their heads, cut anywhere. *open: more may follow. An error concerns
+     * only this worker, which is lost. */
     enum tutti_err (*hear)(void *self, unsigned worker, struct tt_byte_writer *in, bool *open);
     /* Called now and then while it works. NULL: not needed. */
     void (*watch)(void *self, unsigned worker);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - other processes: command lines that are made, shown, asked and started. No shell reads them. */
+/* command.h - other processes: making, showing, querying and starting command lines. No shell interprets them. */
 #ifndef TT_APPS_WEB_COMMAND_H
 #define TT_APPS_WEB_COMMAND_H
 
@@ -33,7 +33,7 @@ TUTTI_CHECKED enum tutti_err tt_command_query(const struct tt_command *command, 
 TUTTI_CHECKED enum tutti_err tt_command_start(const struct tt_command *command, const char *where, const char *log,
                                               pid_t *pid);
 
-/* A process that was started before, and may be gone: its number may be another's by now, which began at another time. */
+/* A process that was started before, and may be gone: a different process may have its ID, with a different start time. */
 
 /* Writes when it began, in the kernel's format; "" if the process does not exist or has ended. */
 void tt_command_process_start(pid_t pid, char out[32]);

@@ -10,7 +10,7 @@
 
 struct tt_reader_process;
 
-/* Forks the reader. Handlers see `site` as it is at this call. The process must have no other thread yet. LIMIT, MEMORY. */
+/* Forks the reader. Handlers use `site` as it is at this call. The process must be single-threaded. LIMIT, MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_reader_process_new(struct tt_reader_process **out, struct tt_web_site *site);
 /* Ends the reader; no question may be under way. NULL is fine. */
 void tt_reader_process_free(struct tt_reader_process *reader);

@@ -19,7 +19,7 @@ struct tt_request_threads_plan {
 /* MEMORY, LIMIT. */
 TUTTI_CHECKED enum tutti_err tt_request_threads_new(struct tt_request_threads **out,
                                                     const struct tt_request_threads_plan *plan);
-/* Answers that are being made come to their end; others are not begun. */
+/* Completes answers that have begun; the rest are dropped. */
 void tt_request_threads_stop(struct tt_request_threads *work);
 void tt_request_threads_free(
     struct tt_request_threads *work); /* after it has ended and nothing is pending; NULL is fine */

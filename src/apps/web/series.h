@@ -26,7 +26,7 @@ struct tt_series_query {
     const char *over;    /* the variable of the x axis; NULL: time */
     double from, to;     /* NaN: all */
     size_t points;       /* columns of pixels */
-    bool log;            /* what is not positive is a gap */
+    bool log;            /* values that are not positive are gaps */
 };
 
 /* Appends {"columns": ..., "from", "to", "rows", "last", "lines"}: the start and end times, the final values as lists

@@ -19,7 +19,7 @@ struct tt_served_folder {
 enum tt_served_kind {
     TUTTI_WEB_FILE,     /* a file that is there */
     TUTTI_WEB_FOLDER,   /* a folder that is there; "" is the one that is served */
-    TUTTI_WEB_NEW_FILE, /* a file that is there, or may come to be in a folder that is */
+    TUTTI_WEB_NEW_FILE, /* a file that exists, or can be created in an existing folder */
 };
 
 /* ARGUMENT if it is none. tt_served_folder_fini follows in any case. */
@@ -29,7 +29,7 @@ void tt_served_folder_fini(struct tt_served_folder *folder);
 /* Finds `name`: *path is absolute, and belongs to the caller. ARGUMENT for an invalid name, IO if it does not exist. */
 TUTTI_CHECKED enum tutti_err tt_served_folder_find(const struct tt_served_folder *folder, const char *name,
                                                    enum tt_served_kind wanted, char **path);
-/* The same, as a descriptor of a folder, which is the caller's. */
+/* As above, as a descriptor of a folder, which belongs to the caller. */
 TUTTI_CHECKED enum tutti_err tt_served_folder_open(const struct tt_served_folder *folder, const char *name, int *fd);
 
 #endif

@@ -8,11 +8,10 @@
 #include "base/expr/expression.h"
 #include "base/vector.h"
 
-/* The known breaks of one expression: all those after `from` up to `until`. Start with zeros, the expression and the
- * span. */
+/* The known breaks of one expression: all after `from` up to `until`. Start with zeros, the expression and the span. */
 struct tt_breaks {
     const struct tt_expression *expression; /* borrowed; of one value, the time */
-    double start, stop;                     /* where a run goes: how far breaks are looked for */
+    double start, stop;                     /* the range of the run, in which breaks are searched */
     bool any;                               /* something is known */
     double from, until;
     struct tt_vector known; /* struct tt_break, ascending */
@@ -24,8 +23,8 @@ void tt_breaks_fini(struct tt_breaks *breaks);
 
 /* Returns the first break after t, of the jumps only or of all breaks. INFINITY if there is none up to the stop (after
  * it: within the length of a run). Fast when times increase from call to call, with small steps back. Breaks closer
- * than 1e-12 of the span may be merged, or dropped if the expression is equal on both sides. When memory is out,
- * INFINITY. */
+ * than 1e-12 of the span may be merged, or dropped if the expression is equal on both sides. INFINITY when memory is
+ * out. */
 double tt_breaks_next(struct tt_breaks *breaks, double t, bool jumps);
 
 /* Returns t, or, if there is a break at t, the nearest time on the requested side of it. */
@@ -35,8 +34,7 @@ double tt_breaks_offset_time(struct tt_breaks *breaks, double t, bool after);
 
 /* Returns true if all comparisons, choices, floor, ceil, round, abs, sign, mod, min, max and branches of atan2 in the
  * expression have one outcome for all values of its name from `low` to `high`. Also returns false if the bounds are too
- * wide to decide, but never for an interval of one value at which all is finite. *signature is equal for equal
- * decisions. */
+ * wide to decide, but never for one finite value. *signature is equal for equal decisions. */
 bool tt_breaks_decide_interval(const struct tt_expression *expression, double low, double high, uint64_t *signature);
 
 #endif

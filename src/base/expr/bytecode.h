@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* base/expr/bytecode.h - a compiled expression: instructions for a stack machine.
  *
- * An instruction takes its operands from the top of the stack and leaves one value; jumps leave or take as they say, and go forward only.
- * At every instruction the stack has the same height whichever way led there, and never more than TUTTI_EXPRESSION_MAX_DEPTH values. */
+ * An instruction takes its operands from the top of the stack and leaves one value; jumps are documented below, and go
+ * forward only. At every instruction the height of the stack is independent of the path, and at most
+ * TUTTI_EXPRESSION_MAX_DEPTH. */
 #ifndef TT_BASE_EXPR_BYTECODE_H
 #define TT_BASE_EXPR_BYTECODE_H
 

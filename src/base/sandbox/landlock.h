@@ -12,7 +12,7 @@ enum {
 
 /* The version that the kernel has; 0: none. */
 int tt_landlock_version(void);
-/* For the calling thread and those that it starts, for ever. Needs no_new_privs. IO. */
+/* Restricts the calling thread and its later children permanently. Needs no_new_privs. IO. */
 TUTTI_CHECKED enum tutti_err tt_landlock_apply(const struct tt_policy *policy);
 
 #endif

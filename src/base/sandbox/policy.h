@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy.h - what code of FMUs may do in a process that is confined, as plain data: --allow and --limits as a person writes them,
- * and the folders that a run adds. */
+/* policy.h - the permissions of FMUs in a confined process, as plain data: the user's --allow and --limits, and the
+ * folders that a run adds. */
 #ifndef TT_BASE_SANDBOX_POLICY_H
 #define TT_BASE_SANDBOX_POLICY_H
 
@@ -53,8 +53,8 @@ TUTTI_CHECKED enum tutti_err tt_policy_add(struct tt_policy *policy, const char 
  * other permissions were added. */
 TUTTI_CHECKED enum tutti_err tt_policy_add_system(struct tt_policy *policy);
 
-/* Units are taken back by forking (fmi/forked/): the worker may fork, and run this program; of others nothing changes. Files may
- * have `size` bytes at least, which is how it talks to it. */
+/* Units are rolled back by forking (fmu/process/): permits the worker to fork, and to run this program, whose
+ * permissions are unchanged otherwise. Files may have at least `size` bytes, for the shared memory. */
 TUTTI_CHECKED enum tutti_err tt_policy_allow_unit_forks(struct tt_policy *policy, const char *program, uint64_t size);
 
 /* Sets the limits of a list: memory=4G,cpu=3600,file=1G,scratch=4G,processes=64; none for no limit. ARGUMENT. */
@@ -67,8 +67,7 @@ bool tt_policy_allows(const struct tt_policy *policy, const char *path, bool wri
 /* Returns true if the policy permits executing `path`. */
 bool tt_policy_allows_run(const struct tt_policy *policy, const char *path);
 
-/* Checks that all permissions a run requests are within the node's policy `mine`. UNSUPPORTED, naming the first that is
- * not. */
+/* Checks that all permissions a run requests are within the node's policy `mine`. UNSUPPORTED, naming the first other. */
 TUTTI_CHECKED enum tutti_err tt_policy_check_within(const struct tt_policy *asked, const struct tt_policy *mine);
 
 #endif

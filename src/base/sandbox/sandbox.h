@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* sandbox.h - a process that runs code of FMUs gives up everything that these need not have: files (Landlock), system calls
- * (seccomp, with a supervisor that is asked about some), privileges, and more than so much memory, time and room.
- *
- * In two steps: files first, while the process has one thread, because Landlock is the thread's and of those that it starts; calls
- * when its own connections are made, for all threads there are. Before code of any FMU runs. Nothing of it can be taken back. */
+/* sandbox.h - a process that runs code of FMUs gives up everything that they do not need: files (Landlock), system
+ * calls (seccomp, with a supervisor that decides on some), privileges, and memory, time and disk space above its
+ * limits. In two steps: files first, while the process has one thread, because Landlock applies to a thread and its
+ * later children; system calls once its connections are made, for all threads. Before code of any FMU runs. None of it
+ * can be undone. */
 #ifndef TT_BASE_SANDBOX_SANDBOX_H
 #define TT_BASE_SANDBOX_SANDBOX_H
 

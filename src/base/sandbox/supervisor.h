@@ -48,7 +48,7 @@ struct tt_supervised {
     struct tt_denials *denials;
     const _Atomic uint32_t *component; /* the component whose FMU the worker is running */
     bool guards_truncation;            /* of files: the kernel does, so that a path may be judged */
-    bool scopes_signals;               /* the kernel lets none out of the worker and what it started */
+    bool scopes_signals;               /* the kernel confines signals to the worker and its children */
 };
 
 struct tt_supervision {
@@ -74,9 +74,9 @@ struct tt_supervisor {
 /* Forks it, from a process with one thread. IO. */
 TUTTI_CHECKED enum tutti_err tt_supervisor_start(struct tt_supervisor *supervisor,
                                                  const struct tt_supervised *supervised);
-/* Hands it the listener, which it takes, and the port at which the worker listens (-1: none); from now on it answers. IO. */
+/* Passes it the listener, which it takes, and the worker's listening port (-1: none); from now on it answers. IO. */
 TUTTI_CHECKED enum tutti_err tt_supervisor_hand_over(const struct tt_supervisor *supervisor, int listener, int port);
-/* Ends it. From the worker, when nothing of an FMU runs any more; if that does not come to it, the supervisor ends with it. */
+/* Ends it. Called by the worker when no code of an FMU runs any more; it also ends with the worker. */
 void tt_supervisor_end(struct tt_supervisor *supervisor);
 
 #endif

@@ -13,7 +13,7 @@ struct tt_syscall_filter {
     unsigned short count;
 };
 
-/* Whether the kernel can put calls to another process. */
+/* Returns true if the kernel can forward calls to a supervisor. */
 bool tt_syscall_filter_can_notify(void);
 /* Whether it filters calls at all. */
 bool tt_syscall_filter_is_supported(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* archive.h - an FMU's files: a ZIP archive, read as hostile, or a folder of the same form.
+/* archive.h - an FMU's files: an untrusted ZIP archive, or a folder with its content.
  *
- * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names (with
- * different content), names that lead out of the target folder, links and devices. A folder is used where it lies; it is
- * never written to. */
+ * Opening checks the whole table of contents before a byte is unpacked: entry count, sizes, ratio, duplicate names
+ * (with different content), names that lead out of the target folder, links and devices. A folder is used in place; it
+ * is never written to. */
 #ifndef TT_FMU_ARCHIVE_ARCHIVE_H
 #define TT_FMU_ARCHIVE_ARCHIVE_H
 
@@ -51,7 +51,7 @@ TUTTI_CHECKED enum tutti_err tt_archive_unpack(struct tt_archive *archive, const
 enum {
     TUTTI_ARCHIVE_ENTRIES = 100000, /* most entries */
     TUTTI_ARCHIVE_NAME = 1024,      /* longest name */
-    TUTTI_ARCHIVE_PART = 255,       /* longest part of a name between slashes: what Linux file systems take */
+    TUTTI_ARCHIVE_PART = 255,       /* longest part of a name between slashes, the limit of Linux file systems */
     TUTTI_ARCHIVE_DEPTH = 64,       /* most folders in each other */
 };
 

@@ -27,7 +27,7 @@ zip_source_t *tt_zip_source_new(struct tt_zip_source *file);
 
 /* Packages as files: an .ssp, or an .fmu, from its parts. */
 
-/* A file of the package, from memory, from the disk, or from another archive. */
+/* A file of the package, from memory, from the disk, or from an archive. */
 struct tt_zip_part {
     const char *name; /* UTF-8, '/' between folders; a folder itself ends in '/', and has no content */
     const char *data; /* `size` bytes; NULL: not from memory */
@@ -37,9 +37,9 @@ struct tt_zip_part {
     size_t index;
 };
 
-/* Writes a ZIP archive of the kind that all programs read: deflated or stored entries, no extensions of the format. The same
- * parts give the same bytes. The file appears whole, or not at all: what was there before is replaced at the end. IO,
- * naming the file; FORMAT where a part's archive is damaged. */
+/* Writes a ZIP archive that all programs can read: deflated or stored entries, no extensions of the format. Equal parts
+ * give equal bytes. The file appears complete, or not at all: an earlier file is replaced at the end. IO, naming the
+ * file; FORMAT where a part's archive is damaged. */
 TUTTI_CHECKED enum tutti_err tt_zip_write(const char *path, const struct tt_zip_part *parts, size_t count);
 
 #endif

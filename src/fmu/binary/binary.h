@@ -25,9 +25,9 @@ struct tt_binary_entry {
 TUTTI_CHECKED enum tutti_err tt_binary_find(const struct tt_archive *archive, const char *file,
                                             const char *model_identifier, struct tt_binary_entry *found);
 
-/* Unpacks if necessary and loads, but for a library that a keeper has to load: its functions and what it can are not known yet
- * (fmu/process/forked.h, tt_forked_probe). Functions that the run cannot do without and that are missing are all named in the
- * error; optional ones that the description claims are warned of, and the capability is taken back. */
+/* Unpacks if necessary and loads, except for a library that a keeper must load: its functions and capabilities are not
+ * known yet (fmu/process/forked.h, tt_forked_probe). The error names all missing functions that the run needs; missing
+ * optional ones that the description declares give a warning, and the capability is removed. */
 TUTTI_CHECKED enum tutti_err tt_binary_load(struct tt_library **out, struct tt_archive *archive, const char *file,
                                             const struct tt_description *desc, enum tt_interface_kind kind,
                                             const struct tutti_log *log);
@@ -44,15 +44,15 @@ enum { TUTTI_NEEDED_NAME = 256 };
 /* A library that is needed and would not be found. */
 struct tt_needed_missing {
     char name[TUTTI_NEEDED_NAME]; /* empty: none is */
-    bool is_nameless;             /* it is beside the library, but has another name inside, or none */
+    bool is_nameless;             /* it is beside the library, but its own name differs, or is missing */
 };
 
 /* Visits the library at `path`, which is an FMU's, and all that it needs, directly or not, each once. */
 TUTTI_CHECKED enum tutti_err tt_binary_each_needed(const char *path, void (*visit)(void *context, const char *path),
                                                    void *context, struct tt_needed_missing *missing);
 
-/* The binaries of FMUs that this machine runs: those of this process' own kind, and those that a program of ours runs in a
- * process of another kind (forked/, src/keeper/). */
+/* The binaries that this machine can run: those of this process' platform, and those that a program of Tutti runs in a
+ * process of a different platform (fmu/process/, fmu/fork_server/). */
 
 enum { TUTTI_MOST_FOLDERS = 4 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* elf.h - a look at a shared library before the loader sees it, or without: nothing of it runs. Files may be hostile. */
+/* elf.h - inspects a shared library without loading or running it. Files are untrusted. */
 #ifndef TT_FMU_BINARY_ELF_H
 #define TT_FMU_BINARY_ELF_H
 

@@ -78,9 +78,9 @@ struct tt_library_scope {
     char cause[64];
 };
 
-/* How to load the library at `path`. With RTLD_DEEPBIND, names of the C and C++ libraries reach these, even if the program
- * replaces them for all libraries: an allocation would be freed by another allocator, std::cout would be an object that was
- * never made. So it is left where the library uses such a name, and under sanitizers, which refuse it. */
+/* How to load the library at `path`. With RTLD_DEEPBIND, names of the C and C++ libraries reach these, even if the
+ * program replaces them for all libraries: an allocation would be freed by another allocator, std::cout would be an
+ * object that was never made. So it is omitted if the library uses such a name, and under sanitizers, which reject it. */
 struct tt_library_scope tt_library_choose_scope(const char *path);
 
 /* Appends the names of functions that the library defines and that the program has, too ("CVode, dgetrf_ and 7 more"):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* child.h - a program that works in a folder and nowhere else: it reads what is there and the system's own files, writes there alone
- * (Landlock, as far as the kernel has it), reaches no network, and ends in time. */
+/* compile_process.h - runs a program that is confined to a folder: it reads that folder and the system's files, writes
+ * only there (Landlock, as far as the kernel supports it), has no network, and a time limit. */
 #ifndef TT_FMU_BUILD_COMPILE_PROCESS_H
 #define TT_FMU_BUILD_COMPILE_PROCESS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* recipe.h - how the sources of an FMU become libraries: what modelDescription.xml (FMI 2.0) or sources/buildDescription.xml (3.0) say,
- * checked, so that nothing of it leads out of the FMU. */
+/* recipe.h - how the sources of an FMU become libraries: the data of modelDescription.xml (FMI 2.0) or
+ * sources/buildDescription.xml (3.0), checked, so that no path leaves the FMU. */
 #ifndef TT_FMU_BUILD_RECIPE_H
 #define TT_FMU_BUILD_RECIPE_H
 

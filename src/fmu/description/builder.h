@@ -73,7 +73,7 @@ struct tt_builder_element {
     enum tutti_err (*end)(struct tt_builder *build);            /* NULL: nothing to do */
     const struct tt_builder_element *children;                  /* the last has no name; NULL: none */
     int tag;                                                    /* passed to start: the type, the list, ... */
-    bool foreign;                                               /* what is inside is the business of some other tool */
+    bool foreign;                                               /* the content belongs to a different tool */
 };
 
 /* The attributes that variables and types share, as texts of the element that is being read. */
@@ -83,7 +83,7 @@ struct tt_builder_properties {
     bool has_bounds, has_unbounded, has_relative;
 };
 
-/* A name that nothing has (yet): looked up again at the end of the file, because parts may be in any order. */
+/* An unresolved name, looked up again at the end of the file, because parts may be in any order. */
 enum tt_builder_pending_kind { PENDING_VAR_TYPE, PENDING_TYPE_DISPLAY, PENDING_VAR_DISPLAY, PENDING_ALIAS_DISPLAY };
 struct tt_builder_pending {
     enum tt_builder_pending_kind kind;
@@ -113,7 +113,7 @@ struct tt_builder {
     uint8_t ids[512];               /* hash of an attribute's name -> id, see builder.c */
     const char *values[ATTR_COUNT]; /* of the present element's attributes; NULL: absent or taken */
 
-    const char *what, *name; /* what is being read, for findings: variable "x" */
+    const char *what, *name; /* the part being read, for findings: variable "x" */
     unsigned line;           /* where it begins */
 
     uint32_t unit; /* that is being read */
@@ -136,7 +136,7 @@ struct tt_builder {
 
 /* A zeroed item at the end, or NULL with the error set in *err (`what` for the message: "variables"). */
 void *tt_builder_push(struct tt_builder *build, struct tt_builder_list *list, const char *what, enum tutti_err *err);
-/* Finding about what is being read: `variable "x": ` goes before the words. The format must be a literal. */
+/* Reports a finding about the part being read: prefixed with `variable "x": `. The format must be a literal. */
 void tt_builder_report_error(struct tt_builder *build, const char *format, ...) TUTTI_PRINTF(2, 3);
 void tt_builder_report_warning(struct tt_builder *build, const char *format, ...) TUTTI_PRINTF(2, 3);
 /* From here on findings are about this, at the present line. */
@@ -205,7 +205,7 @@ void tt_elements_read_properties(struct tt_builder *build, enum tt_type type, st
 bool tt_elements_var_kind(struct tt_builder *build, enum tt_type type, struct tt_builder_properties *properties);
 /* Reports a variable that got no type; it is taken for a Real. */
 void tt_elements_check_kind(struct tt_builder *build);
-/* Gives them to the variable, with what its declared type adds. */
+/* Sets them in the variable, merged with its declared type. */
 TUTTI_CHECKED enum tutti_err tt_elements_apply_properties(struct tt_builder *build, struct tt_var *var,
                                                           const struct tt_builder_properties *properties);
 void tt_elements_inherit_type(struct tt_var *var, const struct tt_type_def *type);

@@ -20,7 +20,7 @@
 
 enum tt_interface_kind { TUTTI_CS, TUTTI_ME, TUTTI_SE, TUTTI_INTERFACE_COUNT };
 
-/* Capability flags of an interface, the same word for all versions. */
+/* Capability flags of an interface, common to all versions. */
 enum {
     TUTTI_CAN_STATE = 1u << 0,                     /* get, set and free the FMU state */
     TUTTI_CAN_SERIALIZE = 1u << 1,                 /* and serialise it */
@@ -129,7 +129,7 @@ enum tt_variability { TUTTI_CONTINUOUS, TUTTI_DISCRETE, TUTTI_TUNABLE, TUTTI_FIX
 enum tt_initial { TUTTI_EXACT, TUTTI_APPROX, TUTTI_CALCULATED, TUTTI_INITIAL_NONE };
 
 struct tt_dimension {
-    uint64_t start;    /* the extent, or what it is before `variable` is changed */
+    uint64_t start;    /* the extent, or its start value if `variable` is changed */
     uint32_t variable; /* index of the structural parameter (or constant) that holds the extent */
 };
 
@@ -145,8 +145,8 @@ struct tt_var {
     const char *name, *description;
     uint32_t reference;
     uint8_t type, causality, variability, initial; /* the enums above; defaults of the standard filled in */
-    bool alias;        /* 1.0 alias, negatedAlias: another variable has the same reference */
-    bool negated;      /* 1.0 negatedAlias: the variable is minus what its reference holds */
+    bool alias;                                    /* 1.0 alias, negatedAlias: a second variable has this reference */
+    bool negated;      /* 1.0 negatedAlias: the variable is minus the value of its reference */
     bool intermediate; /* 3.0 intermediateUpdate */
     bool multiple_set; /* canHandleMultipleSetPerTimeInstant; true if absent */
     bool reinit;
@@ -159,7 +159,7 @@ struct tt_var {
     uint32_t previous;              /* 3.0: clocked state's previous, into desc.vars */
     const struct tt_bounds *bounds; /* own over the declared type's; NULL: none given */
     const struct tt_dimension *dimensions;
-    const void *start; /* start_count values, laid out as type.h says; NULL: none */
+    const void *start; /* start_count values, laid out as type.h defines; NULL: none */
     uint32_t start_count;
     uint32_t clock_count; /* 3.0: clocks that this variable belongs to */
     unsigned line;

@@ -21,7 +21,7 @@ struct tt_bus {
     const char *word; /* at the end of the media type */
     const char *name; /* "CAN" */
     bool simulated;   /* a bus simulation comes with Tutti */
-    const char *note; /* what travels, and what is not simulated */
+    const char *note; /* the transported data, and the parts that are not simulated */
 };
 /* The bus that a Binary variable of this media type (fmi-ls-bus 1.x, table of MIME types) belongs to; NULL: none. Static. */
 const struct tt_bus *tt_layer_find_bus(const char *mime_type);

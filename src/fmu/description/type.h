@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* type.h - the types of variables, one form for FMI 1, 2 and 3, and how a value of each lies in memory.
+/* type.h - the types of variables, one form for FMI 1, 2 and 3, and the memory layout of their values.
  *
- * FMI 1 and 2 know Real, Integer, Boolean, String and Enumeration: Real is FLOAT64, Integer is INT32. Values of one type
- * lie densely in an array of the C type named here, whatever the FMI version; the bindings convert where a version
+ * FMI 1 and 2 have Real, Integer, Boolean, String and Enumeration: Real is FLOAT64, Integer is INT32. Values of one
+ * type lie densely in an array of the C type named here, whatever the FMI version; the bindings convert where a version
  * differs. */
 #ifndef TT_FMU_DESCRIPTION_TYPE_H
 #define TT_FMU_DESCRIPTION_TYPE_H

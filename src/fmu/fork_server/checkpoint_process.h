@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* checkpoint_process.h - a process that an FMU lives in: it makes the calls that it is given, forks where a state is to be saved, and waits as a
- * point to go back to then.
+/* checkpoint_process.h - a process in which an FMU runs: it executes requested calls, forks to save a state, and then
+ * waits as a saved point.
  *
  * Invariants:
- *  K1  A holder acts only while it has the turn (shared_area.h). One that waits as a point has exactly the memory that the FMU had when it was
- *      saved, and the positions in files that it reads.
+ *  K1  A holder acts only while it has the turn (shared_area.h). One that waits as a point has exactly the memory
+ *      that the FMU had when it was saved, and the positions in files that it reads.
  *  K2  All holders are children of the keeper: a fork makes a brother (CLONE_PARENT). None waits for another one. */
 #ifndef TT_FMU_FORK_SERVER_CHECKPOINT_PROCESS_H
 #define TT_FMU_FORK_SERVER_CHECKPOINT_PROCESS_H
@@ -42,7 +42,7 @@ struct tt_checkpoint_process {
 
 /* Calls of the rank, executed here by the binding of the FMU's version (the rank's side: fmu/process/forked.c). */
 
-/* Makes the call that lies in the area; what comes of it lies there, too. */
+/* Executes the call in the area, and stores the result there. */
 enum tt_fmi_status tt_checkpoint_process_serve(struct tt_checkpoint_process *self);
 
 #endif

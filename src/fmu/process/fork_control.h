@@ -3,8 +3,7 @@
  * the turn, ended.
  *
  * The keeper is a separate program (src/fmu/fork_server/), so that a fork copies only the page tables of the FMU's
- * memory, and threads of this process need no handling. It ends with all holders when the rank ends, which closes a
- * pipe. */
+ * memory, and threads of this process need no handling. It ends with all holders when the rank's end closes a pipe. */
 #ifndef TT_FMU_PROCESS_FORK_CONTROL_H
 #define TT_FMU_PROCESS_FORK_CONTROL_H
 
@@ -20,7 +19,7 @@ struct tt_fork_control {
     int life;          /* the writing end of that pipe; 0: none */
     uint32_t live;     /* the holder that continues */
     bool begun;        /* a holder has answered, so the first one is there */
-    bool lost;         /* nothing can be asked any more */
+    bool lost;         /* no further requests are possible */
     char trouble[512]; /* the reason of the failure: "was ended by signal 11 (...)" */
 };
 
@@ -31,8 +30,8 @@ void tt_fork_control_stop(struct tt_fork_control *process);
 
 /* Returns an unused holder number; 0 if all are used. */
 uint32_t tt_fork_control_free_number(const struct tt_fork_control *process);
-/* Gives the turn to a holder and waits for it to come back. `made`: a holder that it may come back from instead (0: none).
- * False: the holder is lost. */
+/* Gives the turn to a holder and waits for its return. `made`: a holder that may return it instead (0: none). False:
+ * lost. */
 bool tt_fork_control_pass_turn(struct tt_fork_control *process, uint32_t holder, uint32_t made);
 
 #endif

@@ -15,7 +15,7 @@
 #define TUTTI_FORKED_PROGRAM "tutti_keeper"
 enum { TUTTI_FORKED_FILE = 1 << 30 };
 
-/* Of a library that a keeper has to load (library.h): lets one do so, and asks what it can. LOAD, with the reason. */
+/* For a library that a keeper must load (library.h): has one do so, and queries its capabilities. LOAD with the reason. */
 TUTTI_CHECKED enum tutti_err tt_forked_probe(struct tt_library *library, const struct tutti_log *log);
 
 /* Starts the process, loads the library there, and gives the instance its binding. Called once, before it is instantiated. */
@@ -23,7 +23,7 @@ TUTTI_CHECKED enum tutti_err tt_forked_open(struct tt_instance *instance);
 /* Ends the process and all points. */
 void tt_forked_close(struct tt_instance *instance);
 
-/* UNSUPPORTED, with what the FMU has that a fork does not bring back. Saving a state looks, too. */
+/* UNSUPPORTED, naming state of the FMU that a fork does not restore. Saving a state makes this check, too. */
 TUTTI_CHECKED enum tutti_err tt_forked_check(struct tt_instance *instance);
 /* The process has ended, or was ended, in a call. */
 bool tt_forked_is_lost(const struct tt_instance *instance);

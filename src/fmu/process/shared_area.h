@@ -25,7 +25,7 @@ enum {
     TUTTI_AREA_FIRST = 1,      /* the holder that is made first */
     TUTTI_AREA_HOLDERS = 1024, /* numbers are below it */
 };
-/* Bytes of address space; memory is taken for what is used. */
+/* Bytes of address space; memory is allocated on use. */
 #define TUTTI_AREA_SIZE ((size_t)1 << 30)
 
 /* Descriptors that a keeper is started with. */
@@ -39,7 +39,7 @@ enum {
     TUTTI_AREA_LIBRARY_KIND,
     TUTTI_AREA_LIBRARY_FLAGS, /* of the interface, as its maxOutputDerivativeOrder */
     TUTTI_AREA_LIBRARY_ORDER,
-    TUTTI_AREA_LIBRARY_TELLS, /* what is odd about it is to be logged */
+    TUTTI_AREA_LIBRARY_TELLS, /* anomalies of it are to be logged */
     TUTTI_AREA_LIBRARY_NUMBERS
 };
 
@@ -80,7 +80,7 @@ enum tt_fork_request {
     TUTTI_WORD_LOAD,   /* open the FMU */
     TUTTI_WORD_LOOK,   /* check for state that a fork would not restore */
     TUTTI_WORD_SAVE,   /* fork as holder `number`, which continues, and wait as a saved point */
-    TUTTI_WORD_RESUME, /* to a point: the same once more */
+    TUTTI_WORD_RESUME, /* to a saved point: fork again */
     TUTTI_WORD_QUIT,
     TUTTI_WORD_ANSWERED, /* to a holder that made a request during a call: the answer is ready */
     /* From a holder. */
@@ -114,7 +114,7 @@ struct tt_shared_area {
     _Alignas(64) unsigned char bytes[];
 };
 
-/* A keeper may be a program for another kind of processor: nothing in here, nor of what is put here, has a size or place that depends on it. */
+/* A keeper may be a program for a different processor: no size or offset here may depend on it. */
 _Static_assert(offsetof(struct tt_shared_area, time) == 24 && offsetof(struct tt_shared_area, holders) == 48 &&
                    sizeof(struct tt_process_entry) == 12,
                "the same for 32 and 64 bits");
@@ -125,8 +125,7 @@ void tt_shared_area_unmap(struct tt_shared_area *area);
 
 /* Gives the turn away. */
 void tt_shared_area_pass_turn(struct tt_shared_area *area, uint32_t to);
-/* Waits until the turn is that of `self`, at most `seconds` (may be INFINITY); true if it is. A rank may be woken
- * earlier. */
+/* Waits until the turn is that of `self`, at most `seconds` (may be INFINITY); true if it is. May wake a rank earlier. */
 bool tt_shared_area_wait(struct tt_shared_area *area, uint32_t self, double seconds);
 /* Wakes the rank, whichever side's turn it is. */
 void tt_shared_area_wake_rank(struct tt_shared_area *area);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* federate_client.h - a program as a federate (<tutti/federate.h>), over a caller: what its parts share.
+/* federate_client.h - a program as a federate (<tutti/federate.h>), over a caller.
  *
- * Handles are bytes that only the RTI understands (other RTIs have handles of other sizes): classes, members and objects are kept by name
- * with their handle, and found again by either (federate_client.c). Callbacks that come while another one is waited for are kept until the program
- * asks for its next event (events.c). */
+ * Handles are opaque bytes, whose size depends on the RTI: classes, members and objects are stored by name with their
+ * handle, and found by either. Callbacks that arrive during a wait for a specific one are queued for later events. */
 #ifndef TT_HLA_FEDPRO_FEDERATE_CLIENT_H
 #define TT_HLA_FEDPRO_FEDERATE_CLIENT_H
 
@@ -96,7 +95,7 @@ struct tt_client_object {
     bool gone;
 };
 
-/* A callback that came while another was waited for. */
+/* A callback that arrived during a wait for a different one. */
 struct tt_client_callback {
     struct tt_client_callback *next;
     uint32_t number;
@@ -141,7 +140,7 @@ bool tt_federate_client_copy_handle(struct tt_client_handle *handle, const Fedpr
 /* Borrows the handle's bytes. */
 Fedpro__Handle tt_federate_client_borrow_handle(const struct tt_client_handle *handle);
 
-/* Classes and their members, by name or by handle, as places in their lists. The RTI is asked for what is not known yet. */
+/* Finds classes and their members, by name or handle, as indices in their lists. Unknown ones are queried from the RTI. */
 TUTTI_CHECKED enum tutti_err tt_federate_client_find_class(struct tutti_federate_client *federate, bool interaction,
                                                            const char *name, size_t *place);
 TUTTI_CHECKED enum tutti_err tt_federate_client_class_by_handle(struct tutti_federate_client *federate,

@@ -34,7 +34,7 @@ struct tt_fedpro_caller {
     struct tt_transport *transport;
     struct tt_session_link link;
     struct tt_fedpro_intake intake;
-    struct tt_caller_queued *first, *last; /* callbacks that came and were not asked for yet */
+    struct tt_caller_queued *first, *last; /* received callbacks not yet requested */
     int32_t expected;                      /* the call that waits for its response */
     uint8_t *response;
     size_t response_size;
@@ -50,8 +50,8 @@ TUTTI_CHECKED enum tutti_err tt_fedpro_caller_open(struct tt_fedpro_caller **cal
 /* Ends the session, notifying the RTI if the connection works. NULL is allowed. */
 void tt_fedpro_caller_free(struct tt_fedpro_caller *caller);
 
-/* Calls field `number` of CallRequest; what comes back has the form `form`, in the memory, and lives until that is reset. STATE: an exception of
- * HLA; the message begins with its name. LOST: the RTI cannot be reached any more. */
+/* Calls field `number` of CallRequest; the response has the form `form`, in the memory, and is valid until that is
+ * reset. STATE: an exception of HLA; the message begins with its name. LOST: the RTI cannot be reached any more. */
 TUTTI_CHECKED enum tutti_err tt_fedpro_caller_call(struct tt_fedpro_caller *caller, struct tt_payload_memory *memory,
                                                    uint32_t number, const ProtobufCMessage *request,
                                                    const ProtobufCMessageDescriptor *form, ProtobufCMessage **response);

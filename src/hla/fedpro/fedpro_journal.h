@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fedpro_journal.h - what federates send, as a file: a row for every value of an update or interaction, in the order in which the RTI took them.
- * The formats are those of results. */
+/* fedpro_journal.h - a log of the federates' messages: a row for every value of an update or interaction, in the order
+ * of the RTI. The formats are those of results. */
 #ifndef TT_HLA_FEDPRO_FEDPRO_JOURNAL_H
 #define TT_HLA_FEDPRO_FEDPRO_JOURNAL_H
 
@@ -30,7 +30,7 @@ TUTTI_CHECKED enum tutti_err tt_fedpro_journal_open(struct tt_fedpro_journal **j
 enum tutti_err tt_fedpro_journal_close(struct tt_fedpro_journal *journal);
 /* Does nothing if the journal is NULL. The first failed write is logged, ends writing, and is returned again by close. */
 void tt_fedpro_journal_write(struct tt_fedpro_journal *journal, const struct tt_fedpro_journal_entry *entry);
-/* Hands what was written to the operating system. */
+/* Passes written data to the operating system. */
 void tt_fedpro_journal_flush(struct tt_fedpro_journal *journal);
 
 #endif

@@ -71,8 +71,8 @@ bool tt_fedpro_message_is_later(int32_t a, int32_t b);
 
 /* Bytes of a connection, as they come, to whole messages. */
 
-/* Zeroed is empty; `limit` is set by the caller, and may change at any time: a message that is larger is refused when its header
- * arrives. Room grows with what arrives, not with what a header promises. */
+/* Zeroed is empty; `limit` is set by the caller, and may change at any time: a message that is larger is refused when
+ * its header arrives. Memory grows with received data, not with the size in a header. */
 struct tt_fedpro_intake {
     uint8_t *bytes;
     size_t begin, end, room;

@@ -24,7 +24,7 @@ struct tt_fedpro_server_options {
 /* The handler of messages. Its field `ready` is set by the server. */
 struct tt_fedpro_server_handler {
     struct tt_fedpro_handler handler;
-    /* After what was there to be read was handled. May be NULL. */
+    /* Called after all available input was handled. May be NULL. */
     void (*settle)(void *context);
     /* Called at most once a second, and when a session may have ended; returns the time of the next call. May be NULL. */
     void (*tick)(void *context, double now);

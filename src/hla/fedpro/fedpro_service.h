@@ -23,12 +23,12 @@ struct tt_fedpro_stalls {
 };
 
 void tt_fedpro_service_free_stalls(struct tt_fedpro_stalls *stalls);
-/* From time to time. A federation that stands for `patience` seconds at `now` goes to the log as a warning; 0: none does. */
+/* Called periodically. Logs a warning for a federation without progress for `patience` seconds at `now`; 0: never. */
 void tt_fedpro_service_report_stalls(struct tt_fedpro_stalls *stalls, const struct tt_rti *rti, double now,
                                      double patience, const struct tutti_log *log);
 
 struct tt_fedpro_service_options {
-    const char *key;              /* what federates have to know; NULL: nothing */
+    const char *key;              /* the key that federates must present; NULL: none */
     struct tt_module_files shelf; /* FOM modules that federates may name; borrowed */
     struct tt_rti_limits limits;
     struct tt_fedpro_journal *journal; /* borrowed; NULL: none */
@@ -71,7 +71,7 @@ TUTTI_CHECKED enum tt_hla tt_fedpro_service_connect(struct tt_fedpro_service *se
                                                     const char *key);
 TUTTI_CHECKED enum tt_hla tt_fedpro_service_disconnect(struct tt_fedpro_client *client);
 
-/* A call of a federate while it is served: who calls, what it is answered. */
+/* A call of a federate while it is served: its caller and its answer. */
 
 struct tt_fedpro_service;
 

@@ -30,7 +30,7 @@ bool tt_payload_open_envelope(const uint8_t *bytes, size_t size, uint32_t *numbe
 struct tt_payload_memory {
     struct tt_payload_block *blocks; /* the one in use first */
     size_t used;                     /* of it */
-    bool failed;                     /* memory was out since the last reset: what was made is not whole */
+    bool failed;                     /* memory was out since the last reset: results are incomplete */
     ProtobufCAllocator allocator;
 };
 void tt_payload_memory_init(struct tt_payload_memory *memory);
@@ -56,7 +56,7 @@ static inline struct tt_octets tt_payload_read_bytes(ProtobufCBinaryData data)
     return (struct tt_octets){data.data, data.len};
 }
 
-/* protobuf-c's structures have no const; what is packed is not written to. */
+/* protobuf-c's structures have no const; packing does not write to them. */
 static inline void *tt_payload_borrow(const void *pointer)
 {
     union {

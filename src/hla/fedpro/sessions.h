@@ -21,7 +21,7 @@ struct tt_fedpro_connection {
     struct tt_fedpro_sessions *sessions;
     struct tt_fedpro_session *session; /* NULL: none yet, or not any more */
     struct tt_fedpro_intake intake;
-    uint8_t direct[TUTTI_FEDPRO_HEADER + 8]; /* a status, which goes before everything else */
+    uint8_t direct[TUTTI_FEDPRO_HEADER + 8]; /* a status, which is sent before everything else */
     size_t direct_size, direct_written;
     double heard; /* when something came */
     bool closing; /* to be closed as soon as nothing is left to be written */

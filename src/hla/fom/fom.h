@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* fom.h - a federation's object model: classes of objects and interactions with what they carry, by handles.
  *
- * Made of modules (IEEE 1516.2-2010 and -2025) in the order in which they came, and never changed: a federate that brings a further module
- * makes another model, in which everything that was there keeps its handle. Handles count from 1; 0 is none. */
+ * Made of modules (IEEE 1516.2-2010 and -2025) in their order, and immutable: a further module of a federate makes a
+ * new model, in which all existing handles are kept. Handles count from 1; 0 is none. */
 #ifndef TT_HLA_FOM_FOM_H
 #define TT_HLA_FOM_FOM_H
 
@@ -128,7 +128,7 @@ bool tt_fom_has_member(const struct tt_fom_tree *tree, uint32_t class, uint32_t 
 uint32_t tt_fom_find_entry(const struct tt_fom_table *table, const char *name);
 const struct tt_fom_entry *tt_fom_entry(const struct tt_fom_table *table, uint32_t handle);
 
-/* The roots, and what all objects have, are the same in every model. */
+/* The roots, and the members that all objects have, are equal in every model. */
 enum { TUTTI_FOM_OBJECT_ROOT = 1, TUTTI_FOM_INTERACTION_ROOT = 1, TUTTI_FOM_PRIVILEGE_TO_DELETE = 1 };
 enum { TUTTI_FOM_RELIABLE = 1, TUTTI_FOM_BEST_EFFORT = 2 };
 

@@ -14,7 +14,7 @@ enum { TUTTI_FOM_DIGEST = 32 };
 
 struct tt_fom_module {
     struct tt_tree *tree;
-    unsigned char digest[TUTTI_FOM_DIGEST]; /* of its bytes: two with the same are the same */
+    unsigned char digest[TUTTI_FOM_DIGEST]; /* of its bytes: identifies the module */
     bool may_extend; /* 2025: a module may add attributes and parameters to classes of earlier ones */
 };
 

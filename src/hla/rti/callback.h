@@ -93,8 +93,7 @@ struct tt_callback {
     size_t size;
 };
 
-/* A copy of the callback and all that it points to, in one block, except for what lies in its message, which it shares. NULL when memory is
- * out. */
+/* Copies the callback with all its data to one block, except for data in its shared message. NULL: memory is out. */
 struct tt_callback *tt_callback_copy(const struct tt_callback *callback);
 void tt_callback_free(struct tt_callback *callback);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* exception.h - how the services of the RTI fail: by the exceptions of HLA, each with its standard name.
  *
- * A service returns 0 or an exception; what happened, where and what to do is this thread's message (tutti_err_message). A service that
- * fails has changed nothing, unless memory is out (RTIinternalError). */
+ * A service returns 0 or an exception; this thread's message (tutti_err_message) has the details. A failed service has
+ * changed nothing, unless memory is out (RTIinternalError). */
 #ifndef TT_HLA_RTI_EXCEPTION_H
 #define TT_HLA_RTI_EXCEPTION_H
 

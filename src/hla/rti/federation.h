@@ -74,7 +74,7 @@ enum {
     TUTTI_ACTIVE = 4,     /* the subscription counts for advisories */
     TUTTI_UNIVERSAL = 8,  /* directed interactions: to all known objects, not only to owned ones */
     TUTTI_ADVISED = 16,   /* interactions: the federate was notified of subscribers */
-    TUTTI_ORDER_SET = 32, /* another order than the object model's: */
+    TUTTI_ORDER_SET = 32, /* an order different from the object model's: */
     TUTTI_ORDER_TSO = 64,
 };
 
@@ -206,7 +206,7 @@ struct tt_federation {
 TUTTI_CHECKED enum tt_hla tt_federation_of_ambassador(struct tt_ambassador *ambassador, struct tt_federate **federate);
 /* Queues a copy. */
 void tt_federation_push_callback(struct tt_ambassador *ambassador, const struct tt_callback *callback);
-/* Counts what is kept for it elsewhere; false if that is too much, or `ok` is not. */
+/* Charges memory that is kept for it elsewhere; false if that exceeds its limit, or if `ok` is false. */
 bool tt_federation_charge_memory(struct tt_ambassador *ambassador, size_t size, bool ok);
 void tt_federation_discharge_memory(struct tt_ambassador *ambassador, size_t size);
 

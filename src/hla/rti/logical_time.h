@@ -25,7 +25,7 @@ int64_t tt_logical_time_final(enum tt_logical_time_kind kind);
 bool tt_logical_time_from_double(enum tt_logical_time_kind kind, double value, int64_t *time);
 double tt_logical_time_to_double(enum tt_logical_time_kind kind, int64_t time);
 
-/* As federates encode it: eight bytes, big endian. False: another size, or no time. */
+/* Decodes the federates' form: eight bytes, big endian. False: wrong size, or not a time. */
 bool tt_logical_time_decode(enum tt_logical_time_kind kind, const void *bytes, size_t size, int64_t *time);
 void tt_logical_time_encode(enum tt_logical_time_kind kind, int64_t time, unsigned char bytes[TUTTI_TIME_BYTES]);
 
@@ -40,7 +40,7 @@ struct tt_logical_time_text {
 /* For messages; lives until the end of the statement. */
 struct tt_logical_time_text tt_logical_time_show(enum tt_logical_time_kind kind, int64_t time);
 
-/* A lower bound of the stamps that can still come: from `value` on, or only after it. `after` is 2 where nothing can come at all. */
+/* A lower bound of the stamps that can still arrive: from `value` on, or only after it. `after` is 2 if none can. */
 struct tt_time_bound {
     int64_t value;
     int after;

@@ -29,7 +29,7 @@ struct tt_message {
     bool timed;                 /* has a stamp */
     enum tt_message_order sent; /* TIMESTAMP: queues of constrained federates keep it until its time */
     int64_t time;
-    uint64_t number; /* in the federation; also what its sender retracts it by */
+    uint64_t number; /* in the federation; the sender retracts it by this number */
     uint32_t part;   /* of an update that goes as several messages */
     uint32_t sender;
     uint32_t object; /* 0 for interactions */

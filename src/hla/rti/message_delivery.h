@@ -11,12 +11,12 @@
 
 /* Shares the message. */
 void tt_message_deliver(struct tt_federate *federate, struct tt_message *message);
-/* An object is removed without a time: after what waits for this federate in time order about it, so that nothing sent before is lost; at
- * once if nothing waits. Shares the message, or a copy of it. */
+/* Removes an object without a time: after pending messages about it in this federate's time order, so that earlier
+ * messages are not lost; at once if there are none. Shares the message, or a copy of it. */
 void tt_message_deliver_removal(struct tt_federate *federate, struct tt_message *message);
-/* Hands over what was held for the next advance. */
+/* Delivers messages held for the next advance. */
 void tt_message_deliver_held(struct tt_federate *federate);
-/* Hands over what waits in time order, as long as stamps are not above `last`; as messages of this order. */
+/* Delivers pending messages in time order, with stamps up to `last`; as messages of this order. */
 void tt_message_deliver_until(struct tt_federate *federate, int64_t last, enum tt_message_order received);
 
 /* Makes an object unknown to a federate; frees the object if it is deleted and no federate knows it any longer. */

@@ -32,7 +32,7 @@ TUTTI_CHECKED enum tt_hla tt_ownership_cancel_acquisition(struct tt_ambassador *
                                                           struct tt_attribute_set set);
 /* The owner keeps them. */
 TUTTI_CHECKED enum tt_hla tt_ownership_release_denied(struct tt_ambassador *ambassador, struct tt_attribute_set set);
-/* Those that another federate asked for; `divested` has room for all of the set. */
+/* Divests those that a second federate requested; `divested` has room for all of the set. */
 TUTTI_CHECKED enum tt_hla tt_ownership_divest_if_wanted(struct tt_ambassador *ambassador, struct tt_attribute_set set,
                                                         struct tt_octets tag, uint32_t *divested, size_t *count);
 TUTTI_CHECKED enum tt_hla tt_ownership_query(struct tt_ambassador *ambassador, struct tt_attribute_set set);

@@ -60,14 +60,13 @@ struct tt_federation *tt_rti_find_federation(const struct tt_rti *rti, const cha
 
 /* Points of synchronization: federates wait for each other by a label. */
 
-/* For these federates; none: for all, and for those that join before it is reached. Whether it was registered comes as a callback. */
+/* For these federates; none: for all, and those that join before it is reached. A callback reports its registration. */
 TUTTI_CHECKED enum tt_hla tt_rti_register_sync_point(struct tt_ambassador *ambassador, const char *label,
                                                      struct tt_octets tag, const uint32_t *federates, size_t count);
 TUTTI_CHECKED enum tt_hla tt_rti_achieve_sync_point(struct tt_ambassador *ambassador, const char *label,
                                                     bool successfully);
 
-/* For the other modules: announces pending points to a new federate; false when memory is out. Handles a leaving
- * federate. */
+/* For the other modules: announces pending points to a new federate; false when memory is out. Removes a federate. */
 bool tt_rti_announce_sync_points(struct tt_federate *federate);
 void tt_rti_leave_sync_points(struct tt_federate *federate);
 

@@ -43,7 +43,7 @@ struct tt_time_status {
     uint32_t holder; /* the federate that its GALT is of; 0: none */
 };
 void tt_time_management_status(struct tt_federate *federate, struct tt_time_status *status);
-/* A line for every federate that waits: what for, and which federate it waits for, with times. Nothing is written if none waits. */
+/* Writes a line for every waiting federate: its request, and the federate it waits for, with times. */
 void tt_time_management_explain(struct tt_federation *federation, struct tt_text *text);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* import.h - a system in the format of another tool, as written: FMUs and tables by names, what leads where, values,
- * settings. Read are OspSystemStructure.xml of the Open Simulation Platform (osp.c) and project files of MasterSim, .msim
- * (msim.c).
+/* import.h - a system in the format of another tool, unresolved: FMUs and tables by names, connections, values,
+ * settings. Read are OspSystemStructure.xml of the Open Simulation Platform (osp.c) and project files of MasterSim,
+ * .msim (msim.c).
  *
- * Nothing is looked up: whether a file is there, and what its variables are, is found out by who makes a system of it.
- * Values pass connections without a conversion of units, as in the tools that these files are made for. */
+ * Files and variables are resolved later, when a system is made of it. Connections do not convert units, as in the
+ * tools of these formats. */
 #ifndef TT_MODEL_IMPORT_IMPORT_H
 #define TT_MODEL_IMPORT_IMPORT_H
 
@@ -28,7 +28,7 @@ struct tt_import_function {
     const char *name;
     bool sums;
     double factor, offset;
-    unsigned terms, dimension; /* dimension 0: a scalar, whose signals have no index for it */
+    unsigned terms, dimension; /* dimension 0: a scalar, whose signals have no index */
     unsigned line;
 };
 
@@ -39,7 +39,7 @@ struct tt_import_end {
 };
 
 struct tt_import_connection {
-    struct tt_import_end ends[2]; /* which of them is the source follows from what they are */
+    struct tt_import_end ends[2]; /* their kinds determine which is the source */
     bool groups;
     double factor, offset; /* of the destination's value */
     unsigned line;
@@ -102,7 +102,7 @@ struct tt_import_group {
 TUTTI_CHECKED enum tutti_err tt_osp_read_group(const char *file, struct tt_byte_source *reader, const char *name,
                                                struct tt_arena *arena, struct tt_import_group *group, bool *found);
 
-/* The readers of the formats, for import.c: each fills an assembly that has only its file's name. Private to this
+/* The readers of the formats, for import.c: each fills an assembly that has only its file's name. Private to the
  * folder. */
 
 struct tt_import;

@@ -29,7 +29,7 @@ bool tt_clock_order_has_clocks(const struct tt_system *system);
 /* `scheduled`: for each component, true if it runs by Scheduled Execution. All data lies in the arena. */
 TUTTI_CHECKED enum tutti_err tt_clock_order_init(struct tt_clock_order *ticking, const struct tt_system *system,
                                                  const bool *scheduled, struct tt_arena *arena);
-/* Clocks that make each other tick in a circle: "a.out -> b.in -> b.out -> a.in", as text; none is found: text stays empty. */
+/* Finds clocks that trigger each other in a cycle: "a.out -> b.in -> b.out -> a.in", as text; empty without a cycle. */
 void tt_clock_order_find_cycle(const struct tt_system *system, struct tt_text *text);
 
 #endif

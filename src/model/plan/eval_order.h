@@ -12,7 +12,7 @@
 #include "model/plan/structure.h"
 
 enum tt_eval_action_kind {
-    TUTTI_ACTION_SET,   /* inputs of one component, whose sources are known */
+    TUTTI_ACTION_SET,   /* inputs of one component with known sources */
     TUTTI_ACTION_GET,   /* outputs of one component: an evaluation, if something was set since the last one */
     TUTTI_ACTION_SOLVE, /* a strongly connected component of more than one node: an algebraic loop */
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* partitioner.h - which unit goes to which rank: so that no rank has much more to do than another, and few values cross.
+/* partitioner.h - assigns units to ranks such that loads are balanced, and few values pass between ranks.
  *
- * The graph of units, with the values that pass between two of them as the weight of their edge, is halved again and again by
- * METIS (multilevel bisection: Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998) 359-392), then improved unit by unit under
- * the constraints, which METIS does not know; of a few units every placement is looked at. The best one has the least sum of
- * the greatest load, over the mean, and a quarter of the share of values that cross. Same system, same wishes, same METIS:
- * same placement. */
+ * The graph of units, with the values that pass between two of them as the weight of their edge, is halved again and
+ * again by METIS (multilevel bisection: Karypis and Kumar, SIAM J. Sci. Comput. 20 (1998) 359-392), then improved unit
+ * by unit under the constraints, which METIS does not support; for a few units all placements are tried. The best one
+ * minimises the sum of the greatest load, relative to the mean, and a quarter of the share of values between ranks. The
+ * result depends only on the system, the options and the version of METIS. */
 #ifndef TT_MODEL_PLAN_PARTITIONER_H
 #define TT_MODEL_PLAN_PARTITIONER_H
 
@@ -14,7 +14,7 @@
 /* The task of placing units. All of it is borrowed. */
 struct tt_partitioner_task {
     const struct tt_system *system;
-    const double *costs;  /* per component, in whatever measure, finite, >= 0; NULL: all cost the same */
+    const double *costs;  /* per component, in any unit, finite, >= 0; NULL: all equal */
     const int32_t *fixed; /* per component: the rank that it is to have, -1: any; NULL: any for all */
     const bool *alone;    /* per component: no two of these that share an FMU share a rank; NULL: none */
     int ranks;            /* > 0 */
@@ -30,7 +30,7 @@ int tt_partitioner_least_ranks(const struct tt_system *system, const bool *alone
 /* The values that one rank sends to a second rank at every exchange. */
 struct tt_traffic {
     int32_t from, to;
-    uint64_t values; /* an array counts by its elements; what several units there read is sent once */
+    uint64_t values; /* an array counts by its elements; a value read by several units there is sent once */
 };
 
 /* Lists all traffic between ranks, sorted by `from`, then `to`. *list belongs to the caller (free). `place` NULL: every

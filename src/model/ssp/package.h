@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* package.h - where the files of a system lie: an .ssp archive, a folder of the same form, or a bare .ssd with what lies
- * around it. Archives are read as hostile as an FMU's (fmu/archive/archive.h) and unpacked once into a temporary folder. */
+/* package.h - the files of a system: an .ssp archive, a folder with its content, or a bare .ssd with the files around
+ * it. Archives are untrusted as those of FMUs (fmu/archive/archive.h) and unpacked once into a temporary folder. */
 #ifndef TT_MODEL_SSP_PACKAGE_H
 #define TT_MODEL_SSP_PACKAGE_H
 
@@ -22,7 +22,7 @@ void tt_package_place_fini(struct tt_package_place *place);
 
 /* Opens `path`, which messages call `shown`. IO, FORMAT (with the files that are there instead) and LIMIT. */
 TUTTI_CHECKED enum tutti_err tt_package_open(struct tt_package **out, const char *path, const char *shown);
-/* Another owner, in the same thread: tt_package_free is to be called once more. */
+/* Adds an owner, in this thread: tt_package_free must be called once more. */
 struct tt_package *tt_package_share(struct tt_package *package);
 void tt_package_free(struct tt_package *package);
 /* Returns true if `path` looks like a system: an .ssp, an .ssd, or a folder with a SystemStructure.ssd. (Otherwise it

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ssp.h - what the files of SSP 1.0 and 2.0 say: system structure (.ssd), parameter values (.ssv), parameter mappings
- * (.ssm), signal dictionaries (.ssb). As written: nothing is looked up across files, nothing is resolved.
+/* ssp.h - the content of the files of SSP 1.0 and 2.0: system structure (.ssd), parameter values (.ssv), parameter
+ * mappings (.ssm), signal dictionaries (.ssb). Unresolved: no lookup across files.
  *
  * A document owns its tree and everything below it; texts point into the tree. Attributes that are absent are NULL. */
 #ifndef TT_MODEL_SSP_SSP_H
@@ -103,7 +103,7 @@ struct tt_ssv {
     const char *name;
     const struct tt_ssp_parameter *parameters;
     size_t count;
-    struct tt_tree *tree; /* NULL where it is inline in another document */
+    struct tt_tree *tree; /* NULL if it is inline in a different document */
     struct tt_arena arena;
 };
 

@@ -63,9 +63,9 @@ struct tt_shape {
     const struct tt_shape_child *children;
 };
 
-/* Warns of what the shape does not know, and keeps the element's id. FORMAT for what there may be only one of, and for
- * an id that another element has. To be called once per element. Elements in the wrong namespace of SSP are warned of
- * and else taken as if they were in the right one. */
+/* Warns of content that the shape does not have, and stores the element's id. FORMAT for repeated elements that must be
+ * single, and for a duplicate id. Called once per element. Elements in the wrong namespace of SSP get a warning and are
+ * otherwise accepted. */
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_check(struct tt_ssp_reader *parts, const struct tt_tree_node *node,
                                                  const struct tt_shape *shape);
 
@@ -153,7 +153,7 @@ bool tt_ssp_reader_parse_bool(const char *text, size_t n, bool *out);
 /* The next word of a list: moves *text to its beginning and returns its length, 0 at the end. */
 size_t tt_ssp_reader_next_word(const char **text);
 
-/* Adds the name of `node` to a map; FORMAT if it is there. `what` is plural: "connectors of this element". */
+/* Adds the name of `node` to a map; FORMAT if it is a duplicate. `what` is plural: "connectors of this element". */
 TUTTI_CHECKED enum tutti_err tt_ssp_reader_check_unique(const struct tt_ssp_reader *parts, struct tt_map *map,
                                                         const struct tt_tree_node *node, const char *name,
                                                         const char *what);

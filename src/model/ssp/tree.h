@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tree.h - an SSP document as a tree of elements, read through base/xml.h and written back.
  *
- * Names keep their prefixes and attributes their order, so that what a tool does not know (geometry, annotations of
- * others) is written as it was read. Comments and layout are kept by tt_edit_write_back only. */
+ * Names keep their prefixes and attributes their order, so that foreign content (geometry, annotations of other tools)
+ * is preserved. Comments and layout are kept by tt_edit_write_back only. */
 #ifndef TT_MODEL_SSP_TREE_H
 #define TT_MODEL_SSP_TREE_H
 
@@ -70,13 +70,13 @@ struct tt_tree_node *tt_tree_add_node(struct tt_tree *tree, struct tt_tree_node 
 bool tt_tree_set_attribute(struct tt_tree *tree, struct tt_tree_node *node, const char *name, const char *value);
 /* Takes a child out of its parent. */
 void tt_tree_remove_node(struct tt_tree_node *node);
-/* Puts an element, with all that is in it, at the end of another parent of the same document. */
+/* Moves an element, with its content, to the end of a different parent in this document. */
 void tt_tree_move_node(struct tt_tree_node *node, struct tt_tree_node *parent);
 
 /* The document as UTF-8 text with declaration, indented where that adds no text. */
 void tt_tree_write(const struct tt_tree *tree, struct tt_text *out);
-/* The text that was read, changed where the tree was: all else, comments and layout included, stays byte for byte. Where that cannot be done (a tree
- * that was not read, a text in another encoding) as tt_tree_write. */
+/* Writes the original text with changes where the tree was changed: the rest, comments and layout included, stays byte
+ * for byte. If that is impossible (a tree that was not read, a text in a different encoding) as tt_tree_write. */
 void tt_edit_write_back(const struct tt_tree *tree, struct tt_text *out);
 
 /* Elements of trees as text, for modules that write documents (tree_write.c, edit.c). */

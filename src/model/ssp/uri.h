@@ -14,8 +14,8 @@ struct tt_uri {
     char *fragment; /* decoded; NULL: none */
 };
 
-/* Relative references, absolute paths, and "file:" with an absolute path of this machine. Everything else, and what is
- * no URI at all, is ARGUMENT, saying why and what to write instead. */
+/* Reads relative references, absolute paths, and "file:" with an absolute path of this machine. Other texts are
+ * ARGUMENT, with the reason and the correct form. */
 TUTTI_CHECKED enum tutti_err tt_uri_read(struct tt_uri *uri, const char *text);
 void tt_uri_fini(struct tt_uri *uri);
 

@@ -30,7 +30,7 @@ struct tt_signal_spec {
     uint8_t type;      /* enum tt_type */
     uint8_t dimensions;
     bool relative;                  /* a difference: units convert without their offsets (FMI: relativeQuantity) */
-    const struct tt_unit_def *unit; /* NULL: none, or that of what comes in */
+    const struct tt_unit_def *unit; /* NULL: none, or that of the incoming value */
     const struct tt_enum_item *items;
     size_t item_count;
 };
@@ -45,7 +45,7 @@ enum tt_flat_document { DOCUMENT_SSD, DOCUMENT_SSV, DOCUMENT_SSM, DOCUMENT_SSB }
 /* A file that was opened: on the disk, under its real path, or an entry of an FMU. */
 struct tt_flat_file {
     struct tt_package_place place;
-    const char *shown; /* the same as place.shown; stays with the system */
+    const char *shown; /* as place.shown; permanent with the system */
     char *built;       /* an FMU: where it is with a library that was missing; NULL: it is as it is */
     uint32_t index;
     struct tt_archive *archive; /* NULL: on the disk */
@@ -74,7 +74,7 @@ struct tt_flat_item {
     const struct tt_ssp_element *element;  /* as it stands in its system; NULL: of the command line */
     const struct tt_ssp_element *body;     /* the system that it is, its own or a referenced one; NULL: no system */
     struct tt_flat_file *file, *body_file; /* the documents of both; NULL: the command line */
-    struct tt_flat_file *target;           /* what a component's source names */
+    struct tt_flat_file *target;           /* the target of a component's source */
     uint32_t parent, component;            /* component: TUTTI_NONE unless it is an FMU */
     uint32_t table;                        /* in flat.tables; TUTTI_NONE unless it is one */
     uint32_t first_child, child_count;
@@ -100,7 +100,7 @@ struct tt_flat_dictionary {
 /* A value on its way. Numbers in `type`; as texts while the type, or an enumeration's items, are unknown. */
 struct tt_flat_value {
     uint64_t rank;      /* the higher wins */
-    const char *origin; /* the parameter's name, or what stands after --set */
+    const char *origin; /* the parameter's name, or the text after --set */
     const char *file;   /* NULL: the command line */
     unsigned line;
     bool texts;
@@ -143,7 +143,7 @@ struct tt_flat_edge {
     struct tt_flat_edge_end from, to;
     const struct tt_ssp_transformation *transformation; /* NULL: none */
     bool suppress, reported, warned, ambiguous;         /* reported: it is left out */
-    bool adds;                                          /* its values are added to those of others like it */
+    bool adds;                                          /* its values are added to those of similar edges */
     uint32_t order;
     const char *file; /* NULL: the command line, and `text` has the option */
     const char *text;
@@ -177,7 +177,7 @@ struct tt_flat_candidate {
     uint64_t rank;
     uint32_t component, order;
     bool passed;        /* it came by a connection */
-    const char *option; /* the --set, which is for this variable alone; NULL: it came in another way */
+    const char *option; /* the --set for this variable alone; NULL: a different source */
     size_t name_length; /* of that, with the '=' */
     struct tt_setting setting;
 };
@@ -194,7 +194,7 @@ struct tt_flat {
     struct tt_map names_known;
     struct tt_map aliases;            /* of the source, by name; made when it is first asked */
     struct tt_map earlier;            /* its earlier files, by name; likewise */
-    const struct tt_import *assembly; /* what the root is in another tool's format; NULL: it is not */
+    const struct tt_import *assembly; /* the root in another tool's format; NULL: it is not */
     struct tt_flat_file *assembled;   /* and its file */
     struct tt_map signals;            /* of its functions -> node */
     struct tt_arena arena;
@@ -234,8 +234,7 @@ const char *tt_flat_end_name(struct tt_flat *flat, const struct tt_flat_edge_end
 
 /* A node for a variable of an FMU, for a connector of a system. TUTTI_NONE when memory is out. */
 uint32_t tt_flat_add_variable(struct tt_flat *flat, uint32_t item, uint32_t variable);
-/* Returns the node of an FMU's variable, by its connector if it has one, otherwise a new one. TUTTI_NONE: memory is
- * out. */
+/* Returns the node of an FMU's variable, by its connector if it has one, otherwise a new one. TUTTI_NONE: no memory. */
 uint32_t tt_flat_variable_node(struct tt_flat *flat, uint32_t item, uint32_t variable);
 /* A clock by time is an input, since the importer makes it tick; yet it makes triggered clocks tick, as an output would (fmi-ls-bus 4.4.1). */
 bool tt_flat_clock_triggers(const struct tt_flat *flat, const struct tt_flat_node *from, const struct tt_flat_node *to);
@@ -275,7 +274,7 @@ TUTTI_CHECKED enum tutti_err tt_model_files_open_fmu(struct tt_flat *flat, const
                                                      struct tt_flat_file **out);
 TUTTI_CHECKED enum tutti_err tt_model_files_open_package(struct tt_flat *flat, const char *path, const char *shown,
                                                          const char *variant, struct tt_flat_file **out);
-/* A system in another tool's format. */
+/* Opens a system in another tool's format. */
 TUTTI_CHECKED enum tutti_err tt_model_files_open_import(struct tt_flat *flat, const char *path, const char *shown,
                                                         struct tt_flat_file **out);
 /* The FMU that such a document names; or a table (.csv, .tsv), which is then the last of flat->tables. */
@@ -289,7 +288,7 @@ TUTTI_CHECKED enum tutti_err tt_model_files_read_group(struct tt_flat *flat, con
 TUTTI_CHECKED enum tutti_err tt_model_files_open_component(struct tt_flat *flat, struct tt_flat_file *base,
                                                            const struct tt_ssp_element *element,
                                                            struct tt_flat_file **out);
-/* A document that another one, or an FMU, has as `source`. */
+/* Opens a document that a second one, or an FMU, has as `source`. */
 TUTTI_CHECKED enum tutti_err tt_model_files_open_document(struct tt_flat *flat, struct tt_flat_file *base,
                                                           const char *source, enum tt_flat_document kind,
                                                           struct tt_flat_file **out);
@@ -342,7 +341,7 @@ TUTTI_CHECKED enum tutti_err tt_connectors_add_connections(struct tt_flat *flat)
 
 /* ---- flow.c ---- */
 
-/* The items that a look has, for many questions. Borrows the look. */
+/* The items of an enumeration, for repeated lookups. Borrows the list. */
 struct tt_flow_items {
     const struct tt_signal_spec *look;
     struct tt_map names; /* -> index */
@@ -385,7 +384,7 @@ void tt_edges_report_unknown_units(struct tt_flat *flat, struct tt_flat_edge *ed
 
 /* ---- wiring.c, wiring.c ---- */
 
-/* The feeds of all nodes, and what values come to them. */
+/* Builds the feeds of all nodes, and the values that reach them. */
 TUTTI_CHECKED enum tutti_err tt_wiring_build_feeds(struct tt_flat *flat);
 void tt_wiring_report_duplicate(struct tt_flat *flat, const struct tt_flat_edge *first, struct tt_flat_edge *second);
 /* Connections and ports of the system from the feeds. */

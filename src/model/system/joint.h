@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* joint.h - ends of units that are joined by more than a connection: the master itself computes what goes to their inputs.
+/* joint.h - ends of units joined by more than a connection: the master computes the values of their inputs.
  *
- * An end is an input, the force, and an output, the velocity in the direction in which this force acts: the power that goes into
- * the unit is their product. (Of rotations: torque and angular velocity; of circuits: any such pair.) */
+ * An end is an input, the force, and an output, the velocity in the direction in which this force acts: the power that
+ * goes into the unit is their product. (Of rotations: torque and angular velocity; of circuits: any such pair.) */
 #ifndef TT_MODEL_SYSTEM_JOINT_H
 #define TT_MODEL_SYSTEM_JOINT_H
 
@@ -31,7 +31,7 @@ struct tt_constraint {
     uint32_t end_count, row_count;
     const uint32_t *forces;     /* per end: a place in system->fed */
     const uint32_t *velocities; /* per end: a place in system->read */
-    const uint32_t *positions;  /* the same; NULL: velocities are constrained only */
+    const uint32_t *positions;  /* indices of positions; NULL: velocities are constrained only */
     const double *ratios;       /* row after row, per end */
     const double *offsets;      /* per row */
     double compliance;          /* 0: it is rigid */

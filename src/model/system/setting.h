@@ -14,14 +14,14 @@
 
 enum { TUTTI_MOST_INDICES = 8 };
 
-/* An element of an array as people write it, "x[2,3]": indices from 1. Where it lies depends on the extents, which
+/* An array element in the users' notation, "x[2,3]": indices from 1. Its offset depends on the extents, which
  * structural parameters may still change. */
 struct tt_indices {
     unsigned count; /* of indices; 0: the whole variable */
     uint64_t index[TUTTI_MOST_INDICES];
 };
 
-/* An order of elements, for sorting: -1, 0, 1. NULL, and none of the indices, mean the whole variable, which comes first. */
+/* Orders elements for sorting: -1, 0, 1. NULL, and an empty list of indices, are the whole variable, which comes first. */
 int tt_setting_compare_indices(const struct tt_indices *a, const struct tt_indices *b);
 
 struct tt_setting {

@@ -19,7 +19,7 @@ void tt_ssp_elements_scope_fini(struct tt_ssp_elements_scope *scope);
 /* The name that the document has for the unit of a variable, NULL if it cannot have it: then the FMU's own counts. */
 const char *tt_ssp_elements_scope_unit(struct tt_ssp_elements_scope *scope, const struct tt_description *desc,
                                        const struct tt_var *var);
-/* The same for an enumeration. */
+/* As above for an enumeration. */
 const char *tt_ssp_elements_scope_enum(struct tt_ssp_elements_scope *scope, const struct tt_description *desc,
                                        const struct tt_var *var);
 /* Writes all that were asked for. */
@@ -41,8 +41,7 @@ struct tt_tree_node *tt_ssp_elements_write_connector(struct tt_editor *maker, st
 /* The transformation of a connection; none for 1 and 0. */
 void tt_ssd_writer_scale(struct tt_editor *maker, struct tt_tree_node *connection, double factor, double offset);
 
-/* Writes the system's value for a variable as a parameter of this name. ARGUMENT if only some elements of an array are
- * known. */
+/* Writes the system's value for a variable as a parameter of this name. ARGUMENT if only some array elements are known. */
 TUTTI_CHECKED enum tutti_err tt_ssp_elements_write_parameter(struct tt_editor *maker, struct tt_tree_node *parameters,
                                                              const char *name, const struct tt_component *component,
                                                              uint32_t variable, bool version_2);
@@ -58,7 +57,7 @@ struct tt_ssd_writer_box {
 /* Columns from sources to sinks, tables on the left. `boxes` has one for each component, one for each table, and one for all together. */
 TUTTI_CHECKED enum tutti_err tt_ssd_writer_layout(const struct tt_system *system, struct tt_ssd_writer_box *boxes);
 
-/* ARGUMENT if XML cannot say the text. `what` names it. */
+/* ARGUMENT if XML cannot represent the text. `what` names it. */
 TUTTI_CHECKED enum tutti_err tt_ssp_elements_check_text(const char *text, const char *what);
 /* The experiment and the annotation of the document. */
 void tt_ssd_writer_experiment(struct tt_editor *maker, struct tt_tree_node *root,

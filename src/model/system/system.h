@@ -32,13 +32,13 @@ struct tt_run_setting {
 /* One FMU of the system. */
 struct tt_component {
     const char *name;            /* "car.front.wheel": the path through the nested systems */
-    struct tt_fmu *fmu;          /* shared by all components of the same file; the system's */
+    struct tt_fmu *fmu;          /* shared by all components of one file; owned by the system */
     const char *implementation;  /* "CoSimulation", "ModelExchange", NULL: any */
     struct tt_setting *settings; /* at most one per variable or element: precedence is resolved */
     size_t setting_count;
     const struct tt_run_setting *words; /* its annotation */
     size_t word_count;
-    double step_hint; /* of another tool's annotation; 0: none */
+    double step_hint; /* from another tool's annotation; 0: none */
     bool
         has_state; /* it begins in a state of a file (sim/job/state_files.h): its first outputs do not depend on its inputs */
     const char *file; /* where it is declared; NULL: the command line */
@@ -57,7 +57,7 @@ struct tt_connection {
     const struct tt_conversion *conversion; /* NULL: values are copied */
     double factor, offset; /* that --connect gave, or the connection next to the destination; 1 and 0: none */
     bool at_start_only;    /* between parameters: handed over in the initialisation, constant after it */
-    bool adds;             /* to what the connection before it brings to the same place */
+    bool adds;             /* to the value of the previous connection to this place */
     bool unconverted;      /* the file that declares it suppresses the conversion of units */
     bool of_line;     /* made for a line, to one of its inputs: not at the start; it adds to what the master feeds */
     const char *file; /* of the connection next to the destination; NULL: the command line */
@@ -93,12 +93,12 @@ struct tt_probe {
 /* A file that was opened for the system, under one of its names. */
 struct tt_system_file {
     const char *name;           /* as messages show it */
-    const char *path;           /* on the disk: absolute, links resolved; the same for the same file */
+    const char *path;           /* on the disk: absolute, links resolved; unique per file */
     struct tt_package *package; /* a system: an .ssp, an .ssd, or a folder; NULL: it is none */
     struct tt_fmu *fmu;         /* NULL: it is none */
 };
 
-/* A --set, for another value of the same variable (tt_start_values_replace). */
+/* A --set, for replacing the value of its variable (tt_start_values_replace). */
 struct tt_given_option {
     const char *name; /* with the '='; NULL: it is more than a number for one setting */
     const struct tt_description *desc;
@@ -164,8 +164,7 @@ struct tt_system_source {
     size_t record_count;
     const struct tt_file_alias *aliases; /* files that lie elsewhere */
     size_t alias_count;
-    const char
-        *within; /* files without an alias are read only if they lie below this folder; NULL: wherever they lie */
+    const char *within;          /* files without an alias are read only below this folder; NULL: anywhere */
     const struct tutti_log *log; /* NULL: silent */
     /* An earlier system: FMUs and packages of equal files are shared with it. NULL: none. */
     const struct tt_system *earlier;
@@ -192,8 +191,7 @@ TUTTI_CHECKED enum tutti_err tt_system_find(const struct tt_system *system, cons
 /* The connections that end at a variable, or at elements of it: the first one, and how many there are. */
 const struct tt_connection *tt_system_connections_to(const struct tt_system *system, uint32_t component,
                                                      uint32_t variable, uint32_t *count);
-/* Returns true if units exchange values with each other, themselves, or the master. Several units always count as
- * coupled. */
+/* Returns true if units exchange values with each other, themselves, or the master. Several units always are coupled. */
 bool tt_system_is_coupled(const struct tt_system *system);
 /* Returns true for one FMU of a command line without any coupling, even to itself: it determines the steps of the run
  * and uses the tolerance of its own experiment. (`single` only concerns names.) */

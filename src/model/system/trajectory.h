@@ -51,7 +51,7 @@ TUTTI_CHECKED enum tutti_err tt_trajectory_new(struct tt_trajectory **out, const
                                                enum tt_trajectory_form form);
 void tt_trajectory_free(struct tt_trajectory *trajectory);
 
-/* Where the run goes: expressions are searched for jumps and kinks there. Without it they have none. */
+/* Sets the range of the run, in which expressions are searched for jumps and kinks. Without it they have none. */
 void tt_trajectory_set_range(struct tt_trajectory *trajectory, double start, double stop);
 
 /* Number of inputs, and the n-th one: "column" below. */

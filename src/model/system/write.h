@@ -34,12 +34,11 @@ struct tt_ssd_writer_options {
 
 /* Writes a system of FMUs (no SSP among its files) as a system structure description: components with connectors for
  * inputs, outputs and all variables set or connected, connections, values, geometry, experiment and settings. SSP 1.0
- * if that can express all of it, otherwise 2.0. ARGUMENT for texts that XML cannot represent. *tree belongs to the
- * caller. */
+ * if that can express all of it, otherwise 2.0. ARGUMENT for texts that XML cannot represent. *tree is the caller's. */
 TUTTI_CHECKED enum tutti_err tt_ssd_writer_write(struct tt_tree **tree, const struct tt_ssd_writer_options *write);
 
-/* Changes the tree of a document, which `system` was loaded from. Values become the last binding of the root system, above
- * all others; everything that is not concerned stays. ARGUMENT where a change would be in another document. */
+/* Changes the tree of the document that `system` was loaded from. Values become the last binding of the root system,
+ * above all others; the rest is unchanged. ARGUMENT if a change belongs to a different document. */
 TUTTI_CHECKED enum tutti_err tt_ssd_changes_apply(struct tt_ssd *ssd, const struct tt_ssd_writer_options *write);
 
 #endif

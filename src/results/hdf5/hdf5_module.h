@@ -74,7 +74,7 @@ enum tutti_err tt_hdf5_writer_defer_metadata(const struct tt_hdf5_writer *writer
  * without reservation, only writing detects it. */
 int tt_hdf5_writer_take_room(int fd, off_t size, off_t more);
 
-/* The same for a file of tt_hdf5_writer_create_file, after `rows` rows. */
+/* As above for a file of tt_hdf5_writer_create_file, after `rows` rows. */
 enum tutti_err tt_hdf5_writer_reopen_file(struct tt_hdf5_writer *writer, size_t rows);
 enum tutti_err tt_hdf5_writer_recover(const char *path);
 

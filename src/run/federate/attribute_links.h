@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* attribute_links.h - what goes from a run to a federation and back: variables of units and attributes of objects, as --publish and --subscribe or an
- * SSP's annotation name them, each with its encoding. Made once; all ranks of a run read it. */
+/* attribute_links.h - the values that a run exchanges with a federation: variables of units and attributes of objects,
+ * as --publish and --subscribe or an SSP's annotation name them, each with its encoding. Made once; all ranks of a run
+ * read it. */
 #ifndef TT_RUN_FEDERATE_ATTRIBUTE_LINKS_H
 #define TT_RUN_FEDERATE_ATTRIBUTE_LINKS_H
 

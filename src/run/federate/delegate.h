@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* delegate.h - the federate that a run is: its objects, what it sends, what has come. One rank has it. */
+/* delegate.h - the federate of a run: its objects, the values it sends and receives. Only one rank has it. */
 #ifndef TT_RUN_FEDERATE_DELEGATE_H
 #define TT_RUN_FEDERATE_DELEGATE_H
 
@@ -26,7 +26,7 @@ struct tt_delegate {
     uint32_t *object_of;                  /* per published link: its place among these */
     struct tt_delegate_arrival *arrivals; /* per subscribed link */
     struct tutti_federate_value *values;  /* room for those of one update */
-    bool wanted;                          /* others have asked for its values */
+    bool wanted;                          /* its values were requested */
 };
 
 /* Joins the federation that the options name, which is created with the options' modules, or one made of the links; declares what it sends and
@@ -34,7 +34,7 @@ struct tt_delegate {
  * also after an error. */
 TUTTI_CHECKED enum tutti_err tt_delegate_join(struct tt_delegate **delegate, const struct tt_attribute_links *links,
                                               struct tt_rank *rank, double start);
-/* Its objects are there, and it waits for others: as the options say. */
+/* Registers its objects, and waits for other federates, as the options specify. */
 TUTTI_CHECKED enum tutti_err tt_delegate_gather(struct tt_delegate *delegate);
 /* Resigns. NULL is fine. */
 void tt_delegate_leave(struct tt_delegate *delegate);
@@ -42,7 +42,7 @@ void tt_delegate_leave(struct tt_delegate *delegate);
 /* Sends values at a time; bytes[i] is that of published link i; those with send[i] (NULL: all). */
 TUTTI_CHECKED enum tutti_err tt_delegate_send(struct tt_delegate *delegate, const struct tt_byte_writer *bytes,
                                               const bool *send, double stamp);
-/* Asks for time, and waits; what comes meanwhile goes to `arrivals`. INTERRUPTED if the run is. */
+/* Requests an advance of time, and waits; values received meanwhile go to `arrivals`. INTERRUPTED if the run is. */
 TUTTI_CHECKED enum tutti_err tt_delegate_advance(struct tt_delegate *delegate, enum tutti_federate_advance how,
                                                  double t, double *granted);
 

@@ -16,7 +16,7 @@ struct tt_encoding;
 
 /* NULL: a data type that is not known here. */
 const struct tt_encoding *tt_encoding_find(const char *data_type);
-/* The same for a data type of a model: what it is made of, if that is one value. */
+/* As above for a data type of a model: its elements, if they are one value. */
 const struct tt_encoding *tt_encoding_find_in_model(const struct tt_fom *fom, const char *data_type);
 /* Returns the default for variables of this type; NULL for Clock. */
 const struct tt_encoding *tt_encoding_default(enum tt_type type);

@@ -30,8 +30,8 @@ struct tt_run_federate {
 
 /* Checks that the options are consistent, as far as they show. ARGUMENT, UNSUPPORTED. */
 TUTTI_CHECKED enum tutti_err tt_run_federate_check(const struct tutti_run_options *options);
-/* `along` is zeroed, and stays where it is; the job is given to it. Nothing is done if the options do not ask for it. ARGUMENT, UNSUPPORTED for what
- * makes no sense together. */
+/* `along` is zeroed, and must not be moved; it is attached to the job. No effect if the options do not request it.
+ * ARGUMENT, UNSUPPORTED for a contradictory combination. */
 TUTTI_CHECKED enum tutti_err tt_run_federate_open(struct tt_run_federate *along, struct tt_job *job);
 void tt_run_federate_close(struct tt_run_federate *along);
 

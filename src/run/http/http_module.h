@@ -30,12 +30,12 @@ void tt_http_module_add_connection(struct tt_http_connections *connections, int 
 void tt_http_module_remove_connection(struct tt_http_connections *connections, int fd);
 /* NULL if the connection does not exist. */
 struct tt_http_connection *tt_http_module_find_connection(const struct tt_http_connections *connections, int fd);
-/* Its request was answered: another one may come. */
+/* Its request was answered: a further one may follow. */
 void tt_http_module_reset_connection(struct tt_http_connection *connection);
 /* Slow ones are shut down; libmicrohttpd sees their end, and closes them. */
 void tt_http_module_shut_slow_connections(const struct tt_http_connections *connections);
 
-/* Answers that come bit by bit, or later. One that has nothing at the moment is suspended, and costs nothing until it is woken. */
+/* Answers that are sent in parts, or later. One without data is suspended, without any cost until it is woken. */
 
 struct http_stream;
 struct http_waiting;

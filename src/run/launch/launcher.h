@@ -24,7 +24,7 @@
 
 enum tt_rank_state {
     TUTTI_RANK_RUNS,
-    TUTTI_RANK_LEFT, /* it has come to its end, and everything that it reported can be had */
+    TUTTI_RANK_LEFT, /* it has ended, and all its reports are available */
     TUTTI_RANK_LOST  /* it will not come to its end */
 };
 
@@ -36,7 +36,7 @@ struct tt_rank_status {
     uint64_t step; /* LOST: macro steps that it had made, as far as is known */
     /* LOST: describes the end of its process, "was ended by signal 11 ..."; NULL: it has not ended, or that is unknown */
     const char *how;
-    bool is_dry; /* LOST: what it reported before can be had, nothing is on its way any more */
+    bool is_dry; /* LOST: its earlier reports are available, and no more can follow */
     /* RUNS: what shows that it is alive, to be watched for --timeout; there must be a way to `end` it. NULL: it is watched
      * elsewhere, or not at all. */
     const struct tt_heartbeat *heartbeat;
@@ -58,7 +58,7 @@ struct tt_launcher {
      * with its message set; a returned error ends the run in all processes. After an error all ranks have left. NULL:
      * there is only this process. */
     enum tutti_err (*agree)(void *self, enum tutti_err err);
-    /* Fills place[c], the rank of component c, and *ranks; ARGUMENT where what people ask for does not fit. */
+    /* Sets place[c], the rank of component c, and *ranks; ARGUMENT if options contradict the units. */
     enum tutti_err (*place)(void *self, const struct tt_job *job, int32_t *place, int *ranks);
     /* Called with the units placed (job->place). The job is borrowed until close. NULL: nothing to open. */
     enum tutti_err (*open)(void *self, const struct tt_job *job, int ranks);
@@ -71,8 +71,7 @@ struct tt_launcher {
 
     /* For the conductor. */
 
-    /* Starts each rank once, in the order of their numbers. After an error no further one is started. NULL: they run
-     * already. */
+    /* Starts each rank once, in the order of their numbers. After an error none is started. NULL: they run already. */
     enum tutti_err (*start)(void *self, int rank);
     /* Waits at most `milliseconds` for news of any rank. An error is the launcher's, and ends the run. */
     enum tutti_err (*poll)(void *self, int milliseconds);

@@ -12,9 +12,9 @@
 
 struct tt_nodes {
     const struct tutti_run_options *asked;
-    struct tutti_run_options options; /* with aliases for what nodes offer */
+    struct tutti_run_options options; /* with aliases for the nodes' offers */
     struct tt_file_alias *aliases;
-    char **fixed; /* options.places: "UNIT=RANK" of ours, then those of the person, which are borrowed */
+    char **fixed; /* options.places: our "UNIT=RANK", then those of the user, which are borrowed */
     size_t fixed_count;
     struct tt_nodes_list list;
     struct tt_node_client *clients; /* one per entry of the list */
@@ -69,7 +69,7 @@ TUTTI_CHECKED enum tutti_err tt_nodes_files_list(struct tt_nodes_files *files, c
                                                  const struct tt_job *job);
 void tt_nodes_files_fini(struct tt_nodes_files *files);
 
-/* Files, then START, to all nodes; until they say that they lack nothing. `id` is the run's. */
+/* Sends files, then START, to all nodes, until none lacks a file. `id` is the run's. */
 TUTTI_CHECKED enum tutti_err tt_nodes_files_send(struct tt_nodes *nodes, const struct tt_nodes_files *files,
                                                  const struct tt_job *job, const uint8_t id[TUTTI_TCP_RUN_ID]);
 

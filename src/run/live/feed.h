@@ -56,7 +56,7 @@ double *tt_feed_first_row(struct tt_feed *feed);
 void tt_feed_add_bar(struct tt_feed *feed, const struct tt_bar *bar);
 /* Returns all data since the last block; NULL if there is none. Valid until the next call. One consumer at a time. */
 const struct tt_feed_block *tt_feed_next_block(struct tt_feed *feed);
-/* The same, which stays. Good until something is put in. */
+/* As above, without taking it. Valid until something is put in. */
 const struct tt_feed_block *tt_feed_peek_block(struct tt_feed *feed);
 
 #endif

@@ -28,7 +28,7 @@ enum { TUTTI_LIVE_TOKEN = 33 }; /* bytes of its text, with the zero at its end *
 
 /* Creates a token and its file; *path, which belongs to the caller, is NULL if there is no place for it. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_live_token_create(const char *address, char token[TUTTI_LIVE_TOKEN], char **path);
-/* Reads it. IO, with what to do. */
+/* Reads it. IO, with the remedy. */
 TUTTI_CHECKED enum tutti_err tt_live_token_read(const char *address, char token[TUTTI_LIVE_TOKEN]);
 
 #endif

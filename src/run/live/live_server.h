@@ -52,7 +52,7 @@ void tt_live_server_close(struct tt_live_server *broadcast);
 
 struct tt_viewer;
 
-/* Wants the columns `picked`, numbers among those of the run; copied. MEMORY. */
+/* Creates a viewer of the columns `picked`, indices of those of the run; copied. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_live_server_viewer_new(struct tt_viewer **out, const size_t *picked, size_t count);
 void tt_live_server_viewer_free(struct tt_viewer *viewer); /* NULL is fine */
 
@@ -60,7 +60,8 @@ void tt_live_server_viewer_free(struct tt_viewer *viewer); /* NULL is fine */
 void tt_live_server_viewer_add_rows(struct tt_viewer *viewer, const struct tt_feed_block *block);
 /* Adds all past rows; must precede new rows. If memory is out, reading ends. */
 void tt_live_server_viewer_add_past(struct tt_viewer *viewer, const struct tt_feed_block *block);
-/* Other events, as text (sse.h). One who does not take them in is left behind: tt_live_server_viewer_read then is at its end. */
+/* Adds an event other than rows, as text (sse.h). A viewer that does not read is disconnected:
+ * tt_live_server_viewer_read then returns -1. */
 void tt_live_server_viewer_add_event(struct tt_viewer *viewer, const char *text, size_t length);
 /* This is the last event, after all rows. */
 void tt_live_server_viewer_end(struct tt_viewer *viewer, const char *text, size_t length);

@@ -34,8 +34,7 @@ void tt_live_state_set_end(struct tt_live_state *board, const char *state, const
 
 /* ---- the server's side ---- */
 
-/* Selects columns that match one of the patterns ("*" and "?"), separated by ';'; NULL: all. *picked is by malloc.
- * MEMORY. */
+/* Selects columns that match one of the patterns ("*", "?"), separated by ';'; NULL: all. *picked is by malloc. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_live_state_select_columns(struct tt_live_state *board, const char *patterns,
                                                           size_t **picked, size_t *count);
 /* Writes an event for a new viewer with columns `picked`, with all but rows: the run, its progress, the last messages. */
@@ -50,13 +49,13 @@ void tt_live_state_append_past(struct tt_live_state *board, const struct tt_feed
 void tt_live_state_describe(struct tt_live_state *board, const size_t *picked, size_t count, struct tt_text *out);
 /* In the format of Prometheus. */
 void tt_live_state_write_metrics(struct tt_live_state *board, unsigned viewers, struct tt_text *out);
-/* Rows and other events since the last call; NULL: none. *events is replaced. Good until the next call. */
+/* Returns rows and other events since the last call; NULL: none. *events is replaced. Valid until the next call. */
 const struct tt_feed_block *tt_live_state_next_block(struct tt_live_state *board, struct tt_text *events);
 /* The last events, once it is over: how far it came, and how it ended. */
 void tt_live_state_write_end(struct tt_live_state *board, struct tt_text *out);
 
 enum tt_live_phase {
-    TUTTI_BOARD_EMPTY, /* it is not known what is recorded */
+    TUTTI_BOARD_EMPTY, /* the recorded columns are unknown */
     TUTTI_BOARD_OPEN,
     TUTTI_BOARD_OVER
 };

@@ -36,8 +36,8 @@ struct tt_http_stream {
 
 struct tt_http_response;
 
-/* An answer that is not known yet, because another thread works on it. The connection waits, and costs nothing; the request with its body and
- * arguments stays until the answer is there. */
+/* An answer that is not ready yet, because a different thread prepares it. The connection waits without cost; the
+ * request with its body and arguments stays valid until then. */
 struct tt_http_pending {
     /* After each `wake`: fills in *answer, which is zeroed, and returns true once it is known. */
     bool (*take)(void *context, struct tt_http_response *answer);
@@ -85,7 +85,7 @@ struct tt_http_module {
     int (*descriptor)(const struct tt_http *http);
     /* Does pending work, and returns the milliseconds until it must be called again; -1: when there is input. */
     int (*run)(struct tt_http *http);
-    /* Streams that had nothing, and answers that were not known, are asked again in the next `run`, which is due. */
+    /* Makes the next `run`, which is due, query streams without data and pending answers again. */
     void (*wake)(struct tt_http *http);
     void (*stop)(struct tt_http *http); /* NULL is fine */
 };
@@ -93,7 +93,7 @@ struct tt_http_module {
 /* The one symbol of the module, "tt_http_module". */
 typedef const struct tt_http_module *tt_http_module_entry(void);
 
-/* Loads the module. LOAD, with what to do in words. */
+/* Loads the module. LOAD, with the remedy. */
 TUTTI_CHECKED enum tutti_err tt_http_load(const struct tt_http_module **module);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 
-/* Every count, once: field, name (after "tutti_node_"), what it counts. */
+/* Every count, once: field, name (after "tutti_node_"), description. */
 #define TUTTI_NODE_COUNTS(X)                                                                                           \
     X(runs_started, "runs_started_total", "Runs that began.")                                                          \
     X(runs_completed, "runs_completed_total", "Runs whose workers came to their end.")                                 \

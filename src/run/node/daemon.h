@@ -62,7 +62,7 @@ struct tt_node_options {
     const char *quota;            /* file of user quotas (node_policy.h); NULL: none */
     const char *const *allow_fmu; /* files that list FMUs which may run (node_policy.h) */
     size_t allow_fmu_count;       /* 0: all may */
-    struct tt_node_rules rules;   /* what FMUs may do that runs bring */
+    struct tt_node_rules rules;   /* rules for FMUs that runs bring */
     const char *const *env;       /* names of variables (with * and ?) that workers get in addition to the usual ones */
     size_t env_count;
     const char *const
@@ -74,7 +74,7 @@ struct tt_node_options {
     const volatile sig_atomic_t *drain;     /* once this is not 0, it takes no new runs, and ends with the last */
 };
 
-/* An FMU that stays here, and the archive with nothing but its description that others get. */
+/* An FMU that stays here, and the archive with only its description that runners get. */
 struct tt_node_offer {
     char *name;                /* "engine.fmu" */
     char *path;                /* absolute */

@@ -52,10 +52,9 @@ TUTTI_CHECKED enum tutti_err tt_node_client_open(struct tt_node_client *client, 
 void tt_node_client_close(struct tt_node_client *client);
 /* Checks the state of the connection. LOST, with what to do, if it has failed for good. */
 TUTTI_CHECKED enum tutti_err tt_node_client_check(struct tt_node_client *client);
-/* It has not answered in time: what is the matter. */
+/* Reports a late answer, with the likely cause. */
 enum tutti_err tt_node_client_fail_late(const struct tt_node_client *client);
-/* Receives the next message, if any: then tt_node_client_release follows. A refusal is an error with the node's
- * sentence. */
+/* Receives the next message, if any: then tt_node_client_release follows. A refusal is an error with its sentence. */
 TUTTI_CHECKED enum tutti_err tt_node_client_receive(struct tt_node_client *client,
                                                     struct tt_node_client_message *message, bool *got);
 void tt_node_client_release(struct tt_node_client_message *message);

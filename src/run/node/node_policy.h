@@ -18,7 +18,7 @@
 
 struct tt_node_rules {
     enum tt_confine how;        /* --confine */
-    const char *const *permits; /* --permit: what runs may --allow */
+    const char *const *permits; /* --permit: the values that runs may --allow */
     size_t permit_count;
     const char *limits; /* --limits; NULL: the usual ones */
 };
@@ -31,15 +31,16 @@ void tt_node_policy_pack_rules(const struct tt_node_rules *rules, struct tt_byte
 TUTTI_CHECKED enum tutti_err tt_node_policy_unpack_rules(struct tt_node_rules *rules, struct tt_byte_reader *in,
                                                          struct tt_arena *arena);
 
-/* In a worker with one thread: the first step of its confinement (sandbox.h), as the rules and the run's options want it. `scratch` is
- * a folder to be made. *how is NONE if it is not confined. UNSUPPORTED if the run asks for more than the node permits. */
+/* In a worker with one thread: the first step of its confinement (sandbox.h), by the rules and the run's options.
+ * `scratch` is a folder to create. *how is NONE if it is not confined. UNSUPPORTED if the run requests more than the
+ * node permits. */
 TUTTI_CHECKED enum tutti_err tt_node_policy_apply_rules(const struct tt_node_rules *rules, const struct tt_job *job,
                                                         int rank, const char *scratch, struct tt_denials *denials,
                                                         const _Atomic uint32_t *component,
                                                         struct tt_sandbox *confinement, enum tt_confine *how);
 
-/* The FMUs that may run on a node, by their SHA-256: a list in a file, as `sha256sum` writes it. The daemon hands it to
- * its workers, which look at what they have loaded before any code of it runs. */
+/* The FMUs that may run on a node, by their SHA-256: a list in a file, as `sha256sum` writes it. The daemon passes it
+ * to its workers, which check their loaded FMUs before any code of these runs. */
 
 struct tt_permitted_fmus {
     bool all; /* no list: all are permitted */

@@ -134,12 +134,11 @@ bool tt_node_protocol_read_peers(struct tt_byte_reader *in, int ranks, bool *mee
 /* Sends the parcel by a ZeroMQ socket, after `id` (of `id_size` bytes; NULL: none) for a ROUTER. False: the peer is
  * gone, or accepts no more. */
 bool tt_node_protocol_send(void *socket, const void *id, size_t id_size, const struct tt_byte_writer *parcel);
-/* Limits, heartbeats, no waiting at the end: the same on both sides. `endpoint` is what it will be bound or connected to. */
+/* Limits, heartbeats, no waiting at the end: equal on both sides. `endpoint` is that to bind or connect to. */
 TUTTI_CHECKED enum tutti_err tt_node_protocol_configure_socket(void *socket, const char *endpoint);
 
-/* The part of a run that only workers read: options, names of files, placement. The daemon hands it on as it is.
- *
- * The files themselves are numbers here: number n is the file FOLDER/n on the node's disk, whatever people call it. */
+/* The part of a run for workers only: options, names of files, placement. The daemon forwards it unchanged. Files are
+ * numbers here: number n is the file FOLDER/n on the node's disk, whatever its name. */
 
 /* A name that a file goes by. */
 struct tt_node_name {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* node_session.h - one connection to a node: what its messages do, and what becomes of its workers. */
+/* node_session.h - one connection to a node: handles its messages and its workers. */
 #ifndef TT_RUN_NODE_NODE_SESSION_H
 #define TT_RUN_NODE_NODE_SESSION_H
 
@@ -21,7 +21,7 @@ struct tt_session_worker {
     uint32_t denied;    /* number of denials reported to the runner */
     uint64_t beat;      /* the last one seen, */
     double beat_time;   /* time of the last heartbeat */
-    double hangs_since; /* when it was asked to end, because no other came; 0: not */
+    double hangs_since; /* when it was requested to end because it hangs; 0: not */
 };
 
 struct tt_node_session {
@@ -34,7 +34,7 @@ struct tt_node_session {
     bool begun;            /* all its workers were started */
     bool failed;           /* a worker of it was lost */
     double heard;          /* time of its last message */
-    struct timespec since; /* the file system's time when it came: what it needs in the cache was used later */
+    struct timespec since; /* the file system's time at its beginning: cache files that it needs were used later */
     struct tt_content_arrival *arrival; /* the file that is coming in; NULL: none */
     unsigned run;                       /* its number; 0: none has been started */
     double began;

@@ -26,7 +26,7 @@ struct tt_checkpoint {
 
 /* Encodes the file without the hash. MEMORY is in the parcel. */
 void tt_checkpoint_encode(struct tt_byte_writer *file, const struct tt_checkpoint *checkpoint);
-/* Fills in the hash, which takes longer than all else. */
+/* Fills in the hash, which is the slowest part. */
 void tt_checkpoint_add_hash(struct tt_byte_writer *file);
 /* Both. */
 void tt_checkpoint_encode_and_hash(struct tt_byte_writer *file, const struct tt_checkpoint *checkpoint);

@@ -19,7 +19,7 @@ struct tt_collector_target {
     struct tt_bytes identity; /* copied */
     uint32_t unit_count;
     bool keeps;                  /* the last one, in memory, too: tt_collector_last_file */
-    const struct tutti_log *log; /* borrowed: for what goes wrong with a file */
+    const struct tutti_log *log; /* borrowed: for failures of a file */
     struct tt_checkpoint_sync sync;
 };
 
@@ -35,8 +35,8 @@ TUTTI_CHECKED enum tutti_err tt_collector_add_frame(struct tt_collector *collect
  * parcels is exchanged, without copying. FORMAT, also if pieces are missing. */
 TUTTI_CHECKED enum tutti_err tt_collector_adopt_frame(struct tt_collector *collector, struct tt_byte_writer *frame,
                                                       size_t begin);
-/* Writes a complete checkpoint by a thread, with the marks of result and step log. A failure of an earlier one is a
- * warning. */
+/* Writes a complete checkpoint by a thread, with the marks of result and step log. Failures of earlier ones are
+ * warnings. */
 TUTTI_CHECKED enum tutti_err tt_collector_write(struct tt_collector *collector, struct tt_bytes result,
                                                 struct tt_bytes step_log);
 /* Returns the last complete one as a file in memory, if target.keeps; size 0: none. Valid until the next is complete. */

@@ -9,7 +9,7 @@
 #include "sim/checkpoint/checkpoint.h"
 #include "sim/execution.h"
 
-/* Zeroed is ready; what is made once is used again. */
+/* Zeroed is ready; its memory is reused. */
 struct tt_state_packer {
     struct tt_unit_saved **saved; /* per own member */
 };
@@ -24,21 +24,20 @@ bool tt_packed_state_serializes(const struct tt_unit *unit);
 /* Returns true if the unit is restored by repeating its calls (unit/replay.h): with --checkpoint-replay, if its FMU
  * cannot serialise its state, or does so incompletely. */
 bool tt_packed_state_uses_replay(const struct tt_rank *rank, const struct tt_unit *unit);
-/* Prepares own units that use it, before it is decided how units are stepped. UNSUPPORTED without separate steps of
- * units. */
+/* Prepares own units that use it, before it is decided how units are stepped. UNSUPPORTED unless stepped one by one. */
 TUTTI_CHECKED enum tutti_err tt_packed_state_attach_replay(struct tt_execution *execution);
 /* Starts recording their calls. */
 void tt_packed_state_record_replay(struct tt_execution *execution);
 
 /* Packs the state that is equal on every rank. MEMORY. */
 TUTTI_CHECKED enum tutti_err tt_packed_state_pack_common(struct tt_execution *execution, struct tt_byte_writer *parcel);
-/* Before units are packed: what the fast lane has counted is theirs. */
+/* Before units are packed: adds the counts of the fast lane to them. */
 void tt_packed_state_flush_counts(struct tt_execution *execution);
 /* A unit of this rank, with its part of everything. UNSUPPORTED; MEMORY is in the parcel. */
 TUTTI_CHECKED enum tutti_err tt_packed_state_pack_unit(struct tt_state_packer *packer, struct tt_execution *execution,
                                                        uint32_t own, struct tt_byte_writer *parcel);
 
-/* The same of a unit that stands at the point `saved`. */
+/* As above for a unit at the point `saved`. */
 TUTTI_CHECKED enum tutti_err tt_packed_state_pack_unit_at(struct tt_execution *execution, uint32_t own,
                                                           const struct tt_unit_saved *saved,
                                                           struct tt_byte_writer *parcel);
@@ -46,7 +45,7 @@ TUTTI_CHECKED enum tutti_err tt_packed_state_pack_unit_at(struct tt_execution *e
 void tt_packed_state_pack_remote(const struct tt_execution *execution, uint32_t component,
                                  struct tt_byte_writer *parcel);
 
-/* The run, which has come to its first step, is where the checkpoint was taken. FORMAT: it is one of another run. */
+/* Restores the point of the checkpoint in a run that has reached its first step. FORMAT: it belongs to a different run. */
 TUTTI_CHECKED enum tutti_err tt_packed_state_unpack(struct tt_execution *execution,
                                                     const struct tt_checkpoint *checkpoint);
 

@@ -24,7 +24,7 @@ struct tt_estimated_signal {
     double sum, low, high; /* parts of the error, and where it moved, in steps that were looked at */
 };
 
-/* How far the looks have come. Plain data. */
+/* The progress of the sampling. Plain data. */
 struct tt_error_estimate_state {
     uint32_t count;       /* of signals; 0: nothing is estimated */
     uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */

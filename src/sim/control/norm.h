@@ -8,23 +8,23 @@
 #include "sim/extrapolation.h"
 #include "sim/outputs.h"
 
-/* How large outputs are in this run, and how far they may be off by now.
+/* The sizes of outputs in this run, and their permitted errors.
  *
- * Errors count as a part of the range that an output has moved over so far. (In the first hundredth of the run that is little;
- * it counts how far it would come there with the speed that it has; so it does for an output that begins to move later on.) A
+ * Errors count as a part of the range that an output has moved over so far. (In the first hundredth of the run the
+ * range is small, so it is extrapolated at the present speed; likewise for an output that begins to move later.) A
  * signal that hardly moves is measured by a hundredth of its size: 300 K are not computed to a part of 1 mK.
  *
- * Errors of accepted steps are added up, output by output: what the whole run may be off by, if errors neither die out nor
- * grow. Everything is kept of own units only. */
+ * Errors of accepted steps are summed per output, as an estimate for the whole run if errors neither decay nor grow.
+ * Only own units are stored. */
 
 struct tt_scale {
     const struct tt_outputs *outputs; /* the outputs it belongs to; borrowed */
     double *low, *high;               /* of outputs at accepted points; infinite before the first */
     double *step;                     /* errors of the attempt that is being judged */
     double *sum;                      /* sums over all accepted steps; for direct outputs the maximum */
-    bool
-        *direct; /* it follows inputs directly, and so errs as these do at one point, but does not gather errors; others
-                           of its unit's outputs show those that its states gather */
+    /* it has feed-through, and so has the errors of its inputs at a point, but does not accumulate errors; accumulated
+     * errors of its unit's states show in other outputs */
+    bool *direct;
 };
 
 TUTTI_CHECKED enum tutti_err tt_norm_open_scale(struct tt_scale *scale, const struct tt_outputs *outputs);
@@ -81,9 +81,10 @@ double tt_norm_absolute_tolerance(const struct tt_norm *norm, uint32_t output, d
 /* Registers the state that later steps depend on. */
 TUTTI_CHECKED enum tutti_err tt_norm_register(struct tt_norm *norm, struct tt_rollback_list *remembered);
 
-/* Where all inputs move in a step: makes the error of the run proportional to rtol (an aim of Soederlind 2006; the exponent was measured). Else runs at loose
- * tolerances, which make few and long steps, are better than asked for, since predictions over such steps overestimate the
- * error. So steps are held to a tolerance that goes with a power of rtol a little above 1. After tt_norm_open. */
+/* If all inputs move in a step: makes the error of the run proportional to rtol (an aim of Soederlind 2006; the
+ * exponent was measured). Otherwise runs at loose tolerances, with few and long steps, are too accurate, since
+ * predictions over such steps overestimate the error. So the tolerance of steps is a power of rtol slightly above 1.
+ * After tt_norm_open. */
 void tt_norm_calibrate(struct tt_norm *norm);
 
 /* How much of the run's tolerance a step may take: as much as it is of the run. After the start and after events, where steps

@@ -21,8 +21,8 @@ struct tt_coupling {
     /* Satisfies constraints (model/system/joint.h); if there are any, it rolls units back inside a step. */
     bool constrains;
     bool waves; /* steps units sequentially, in the order of model/plan/step_order.h */
-    /* It is Jacobi, or Gauss-Seidel if it waves, and nothing else: where nothing lies between steps, the lane (sim/fast.h)
-     * makes them without calling `step`. False for every other kind. */
+    /* It is plain Jacobi, or Gauss-Seidel if it waves: without work between steps, the lane (sim/fast.h) makes them
+     * without calling `step`. False for every other kind. */
     bool by_lane;
     /* All Model Exchange units share one solver, on every rank: they are always at one point. Without other units, an
      * event ends a step for all where it is, without any rollback. */
@@ -58,7 +58,7 @@ const struct tt_coupling *tt_coupling_at(size_t number);
 /* By name; NULL for "auto". ARGUMENT, naming all. */
 TUTTI_CHECKED enum tutti_err tt_coupling_find(const char *name, const struct tt_coupling **out);
 
-/* One step of the coupling that was chosen, with what belongs to it, and the way back. */
+/* One step of the chosen coupling, with its extensions, and its rollback. */
 
 /* From the rank's time to `target`, with slopes of the signals laid out; the result is the same on all ranks. `rules` hold
  * for the steps of all components. Collective. */

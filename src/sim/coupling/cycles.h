@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cycles.h - what the units of each cycle of connections read of each other: for couplings that repeat steps cycle by cycle. */
+/* cycles.h - the values that units of each cycle of connections read from each other: for iterating couplings. */
 #ifndef TT_SIM_COUPLING_CYCLES_H
 #define TT_SIM_COUPLING_CYCLES_H
 

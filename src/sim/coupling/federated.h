@@ -33,7 +33,7 @@ struct tt_federate_grant {
     double t;
     bool news; /* a message has come with it */
 };
-/* Everything that is granted now, by rising units: `grants` has room for all. None: the federation stands. */
+/* Returns all grants that are possible now, by ascending units: `grants` has room for all. None: it is stalled. */
 TUTTI_CHECKED enum tutti_err tt_federated_get_grants(struct tt_federates *federates, struct tt_federate_grant *grants,
                                                      uint32_t *count);
 /* The error of a federation that stands: which federate waits for which. */

@@ -67,9 +67,9 @@ TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_init(struct tt_feedthrough_ma
                                                         struct tt_feedthrough_scope scope);
 void tt_feedthrough_matrix_fini(struct tt_feedthrough_matrix *sensitivity);
 
-/* The values of one unit's entries (of this rank), where the unit is; `h` is the size of the run's steps there. *done is
- * false, and what is in `values` counts for nothing, where they cannot be had: at an event, at the end of the run, outside a
- * domain, on a jump. Steps that are tried count as auxiliary. */
+/* The values of one unit's entries (of this rank), where the unit is; `h` is the size of the run's steps there. *done
+ * is false, and `values` is undefined, if they cannot be determined: at an event, at the end of the run, outside a
+ * domain, on a jump. Trial steps count as auxiliary. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough_matrix_measure(struct tt_feedthrough_matrix *sensitivity,
                                                            struct tt_rank *rank, uint32_t unit, double h,
                                                            double *values, bool *done);

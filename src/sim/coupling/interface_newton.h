@@ -23,16 +23,16 @@ struct tt_interface_newton;
 struct tt_newton_cycle {
     struct tt_interface_newton *interface;
     const struct tt_cycle *cycle;
-    uint32_t n;       /* unknowns: values, those of the cycle, then derivatives of those that have them */
-    uint32_t *rates;  /* per value: the unknown that is its derivative; TUTTI_NONE: it has none */
-    uint32_t *values; /* per unknown: its value, or the value whose derivative it is */
+    uint32_t n;                          /* unknowns: values of the cycle, then derivatives where available */
+    uint32_t *rates;                     /* per value: the unknown that is its derivative; TUTTI_NONE: it has none */
+    uint32_t *values;                    /* per unknown: its value, or the value whose derivative it is */
     uint32_t column_first, column_count; /* of the Jacobian */
     struct tt_fixed_point problem;
     struct tt_pattern pattern; /* of dY/dx, if it is sparse */
     struct tt_kinsol *solver;
     double *x, *image, *residuals, *scale;
-    double *guess, *guessed;     /* of the first sweep of a solution, and what that gave */
-    double *first;               /* what the first sweep of the step gave */
+    double *guess, *guessed;     /* of the first sweep of a solution, and its result */
+    double *first;               /* result of the first sweep of the step */
     double *matrix;              /* broyden: dY/dx, column by column */
     double *seen_x, *seen_image; /* where it was last updated */
     double *at;                  /* where the Jacobian is made */

@@ -15,7 +15,7 @@
 
 struct tt_joint_loop;
 
-/* A real of another unit, which inputs of these read. */
+/* A real of a foreign unit that inputs of these units read. */
 struct tt_joint_external {
     uint32_t place;                        /* index of a double in the signals */
     double value, rates[TUTTI_MOST_ORDER]; /* from `since` on */
@@ -59,8 +59,8 @@ TUTTI_CHECKED enum tutti_err tt_joint_system_init(struct tt_joint_system *system
                                                   const struct tt_structure *running, bool keeps);
 void tt_joint_system_fini(struct tt_joint_system *system);
 
-/* Signals of other units are as they are now, and move as the wires have it. *news: they did not come here along the
- * polynomials of before. */
+/* Signals of foreign units have their present values, and move as the wires define. *news: they did not follow their
+ * earlier polynomials. */
 void tt_joint_system_update_external(struct tt_joint_system *system, double t, bool *news);
 /* Collective: places all own units at (t, x) with their inputs, and their outputs in the signals. *good is false, on
  * all ranks, if values are undefined. */

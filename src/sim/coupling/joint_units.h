@@ -41,7 +41,7 @@ struct tt_joint_units {
     struct tt_joint_unit **unit_of; /* per component; NULL: not one of them */
     size_t states, marks;
     double *nominals;
-    double *shared; /* room for what ranks share: twice the states, the marks, three per unit, and one more */
+    double *shared; /* room for data that ranks share: twice the states, the marks, three per unit, and one more */
     double *values; /* room for the values of one group */
     size_t room;
     bool completes; /* a unit must be notified of every step of the solver */
@@ -58,8 +58,7 @@ void tt_joint_system_fini_units(struct tt_joint_units *pool);
  * arena's. */
 TUTTI_CHECKED enum tutti_err tt_joint_system_init_group(struct tt_joint_units *pool, const uint32_t *nodes,
                                                         uint32_t count, bool outputs, struct tt_joint_group *group);
-/* Of an own unit: hands what the signals have to the inputs; reads the outputs into the signals. DISCARD where it has no
- * values. */
+/* For an own unit: passes the signals to the inputs; reads the outputs into the signals. DISCARD without values. */
 TUTTI_CHECKED enum tutti_err tt_joint_system_set_inputs(struct tt_joint_units *pool,
                                                         const struct tt_joint_group *group);
 TUTTI_CHECKED enum tutti_err tt_joint_system_get_outputs(struct tt_joint_units *pool,

@@ -31,7 +31,7 @@ struct tt_step_part {
 struct tt_step_mapping {
     const struct tt_step_part *parts; /* by column */
     const size_t *part_first;         /* per column, and one more */
-    const uint32_t *row_variables;    /* per row: an output, a scalar; TUTTI_NONE: something else */
+    const uint32_t *row_variables;    /* per row: an output, a scalar; TUTTI_NONE: a different quantity */
     bool line;                        /* inputs move to the changed value on a line; otherwise they are held there */
     /* Brings an own unit from the start of the step to where that is repeated from; NULL: that is the start. */
     enum tutti_err (*begin)(const struct tt_rank *rank, struct tt_member *member);
@@ -57,8 +57,8 @@ struct tt_step_column {
 /* How columns are moved and rows are read, for units of this rank. */
 struct tt_step_probe {
     void *context;
-    /* Stages, or sets, what a step of the unit begins with, with this column moved by `distance`. Called at the start of the step,
-     * before tt_component_step, which sets what is staged in the wires. */
+    /* Gathers, or sets, the inputs of a step of the unit, with this column moved by `distance`. Called at the start of
+     * the step, before tt_component_step, which sets the gathered values. */
     enum tutti_err (*stage)(void *context, struct tt_member *member, uint32_t column, double distance);
     /* The rows of the unit after the step; its signals are read by then. */
     enum tutti_err (*read)(void *context, struct tt_member *member, double *rows);
@@ -69,8 +69,8 @@ struct tt_step_jacobian {
     struct tt_step_column *columns; /* by component */
     uint32_t column_count;
     uint32_t *row_first; /* per component, and one more: its first row */
-    /* Columns of Model Exchange units are taken from derivatives of their equations, where these can be had. NULL: from differences,
-     * as those of all other units. The caller's, borrowed; may change between measurements. */
+    /* Columns of Model Exchange units are computed from derivatives of their equations, if available. NULL: from
+     * differences, as those of all other units. The caller's, borrowed; may change between measurements. */
     const struct tt_step_mapping *meaning;
     const double *row_sizes; /* of the rows' values where they count; NULL: 1. The caller's, borrowed */
     size_t entry_count;

@@ -34,7 +34,7 @@ void tt_tlm_close(struct tt_tlm *tlm);
 
 /* Feeds the waves that arrive from rank->t to `target`: on a line, if signals move; otherwise their mean. */
 void tt_tlm_compute_inputs(const struct tt_tlm *tlm, double target);
-/* A point was accepted, or an event happened there: what leaves the ends at rank->t. */
+/* Called after a point was accepted, or an event happened there: records the waves that leave the ends at rank->t. */
 void tt_tlm_record(struct tt_tlm *tlm);
 
 #endif

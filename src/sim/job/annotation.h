@@ -9,8 +9,8 @@
 /* Between the values of an option that may be given again, in one word of an annotation: " | ". */
 #define TUTTI_ANNOTATION_AND " | "
 
-/* Fills in what `options` leaves open; words that add to what is given (--tlm, --constrain) are read with the system. Texts stay the system's. FORMAT with file and line for a word that is none, or one
- * that a component cannot have. */
+/* Fills in missing options; words that add to given ones (--tlm, --constrain) are read with the system. Texts belong to
+ * the system. FORMAT with file and line for an unknown word, or one that a component cannot have. */
 TUTTI_CHECKED enum tutti_err tt_annotation_apply_system(struct tutti_run_options *options,
                                                         const struct tt_system *system);
 /* As above for one component, whose `implementation` precedes its words; *step becomes its separate step, if any. */
@@ -27,7 +27,7 @@ enum { TUTTI_ANNOTATION_MOST = TUTTI_OPTIONS_TOTAL };
 TUTTI_CHECKED enum tutti_err tt_annotation_list_given(const struct tutti_run_options *options, struct tt_arena *arena,
                                                       struct tt_run_setting *list, size_t *count);
 
-/* Every word that is none, or takes another value, as a finding with file and line. */
+/* Reports every unknown word, or wrong value, as a finding with file and line. */
 void tt_annotation_check(const struct tt_system *system, struct tt_findings *findings);
 
 #endif

@@ -21,8 +21,8 @@ struct tt_formulas {
     size_t count;
 };
 
-/* Those of the options, and those of the system's annotation. ARGUMENT, FORMAT, with what is wrong and where. tt_driven_inputs_free_formulas follows in any
- * case; zeroed is fine for it. */
+/* Those of the options, and those of the system's annotation. ARGUMENT, FORMAT, with fault and position.
+ * tt_driven_inputs_free_formulas follows in any case; zeroed is fine for it. */
 TUTTI_CHECKED enum tutti_err tt_driven_inputs_parse_formulas(struct tt_formulas *formulas,
                                                              const struct tutti_run_options *options,
                                                              const struct tt_system *system);

@@ -24,10 +24,10 @@ TUTTI_CHECKED enum tutti_err tt_integration_resolve(struct tt_integration *integ
                                                     const struct tutti_run_options *options,
                                                     const struct tt_times *times, double tolerance, bool disturbed,
                                                     bool coupled);
-/* Of Model Exchange, and of the control of steps, where no option gives another. */
+/* For Model Exchange, and for the control of steps, unless an option sets it. */
 #define TUTTI_DEFAULT_RTOL 1e-4
 
-/* Where nothing is Model Exchange: ARGUMENT if an option asks for what only that has (`coupled`: or the control of steps). */
+/* Without Model Exchange: ARGUMENT if an option requires it (`coupled`: or the control of steps). */
 TUTTI_CHECKED enum tutti_err tt_integration_reject_options(const struct tutti_run_options *options, bool coupled);
 
 /* Decides whether one solver has the states of all units (--coupling strong), although no option selects it.
@@ -53,14 +53,15 @@ TUTTI_CHECKED enum tutti_err tt_integration_reject_options(const struct tutti_ru
 
 /* The parts of a job (job.h) that it depends on. */
 struct tt_joining {
-    const struct tutti_run_options *asked, *options; /* as given; with what the system's annotation adds */
+    const struct tutti_run_options *asked, *options; /* as given; with the system's annotation */
     const struct tt_system *system;
     const struct tt_state_files *states;
 };
 
-/* The options' part for units that are of Model Exchange anyway: accuracy is asked for, and nothing that one solver would not do. */
+/* The condition on options for units that run by Model Exchange anyway: accuracy is requested, and nothing that one
+ * solver would not do. */
 bool tt_integration_may_join(const struct tutti_run_options *options);
-/* J1 to J5, and it makes a difference: some unit would be of Co-Simulation else. */
+/* J1 to J5, and it makes a difference: otherwise some unit would run by Co-Simulation. */
 TUTTI_CHECKED enum tutti_err tt_integration_find_joining(const struct tt_joining *job, bool *joins);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* job.h - what is to be simulated, and how: the system, the options with what the system's annotation adds, times, input tables.
- * It is made once. All ranks of a run read it, and nothing changes it while they run. */
+/* job.h - the definition of a run: the system, the options with the system's annotation, times, input tables. It is
+ * made once; all ranks of a run read it, and it is constant while they run. */
 #ifndef TT_SIM_JOB_JOB_H
 #define TT_SIM_JOB_JOB_H
 
@@ -43,7 +43,7 @@ struct tt_job {
     struct tt_state_files states;          /* that units begin with, and that are written at the end */
     char *result;                          /* the result file, absolute, or "-"; NULL: none */
     char *checkpoint;                      /* the file of checkpoints, absolute; NULL: none */
-    struct tt_bytes identity;              /* for checkpoints: what run this is (run/run_identity.h); borrowed */
+    struct tt_bytes identity;              /* for checkpoints: identity of the run (run/run_identity.h); borrowed */
     struct tt_checkpoint *resume;          /* the checkpoint to resume at; NULL: none */
     const struct tt_visit *visit;          /* NULL: none */
     double visit_at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* times.h - from what a person asked for and what the files propose to the times of a run. */
+/* times.h - derives the times of a run from the user's options and the files' proposals. */
 #ifndef TT_SIM_JOB_TIMES_H
 #define TT_SIM_JOB_TIMES_H
 
@@ -24,8 +24,8 @@ void tt_times_propose(const struct tt_system *system, struct tt_experiment *prop
 TUTTI_CHECKED enum tutti_err tt_times_resolve(struct tt_times *times, const struct tutti_run_options *options,
                                               const struct tt_system *system, enum tt_interface_kind kind,
                                               const struct tutti_log *log);
-/* For an FMU that cannot vary its step: everything must fall on the grid of `own` (0: the communication step). May make
- * the communication step fit, with a warning, if no other was asked for. */
+/* For an FMU with a fixed step: everything must be on the grid of `own` (0: the communication step). May adapt the
+ * communication step, with a warning, if the user gave none. */
 TUTTI_CHECKED enum tutti_err tt_times_make_uniform(struct tt_times *times, const struct tutti_run_options *options,
                                                    const struct tt_fmu *fmu, double own, const struct tutti_log *log);
 /* The step of a unit's own, which must be a whole number of communication steps; `name` is for the message. */

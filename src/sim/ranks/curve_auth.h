@@ -14,7 +14,7 @@
 #include "base/fail.h"
 #include "base/log.h"
 
-/* Pairs of keys for CURVE (Curve25519), by which programs on several machines know each other. */
+/* Pairs of keys for CURVE (Curve25519), by which programs on several machines authenticate each other. */
 
 enum { TUTTI_KEY_SIZE = 32, TUTTI_KEY_TEXT = 2 * TUTTI_KEY_SIZE + 1 };
 
@@ -36,9 +36,9 @@ TUTTI_CHECKED enum tutti_err tt_curve_auth_parse_key(const char *text, uint8_t k
 
 struct tt_zap;
 
-/* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tt_curve_auth_start_answering is called it answers
- * no peer: those that come earlier wait. `log` (borrowed, may be NULL) gets a warning for each refused key, at most some: the origin
- * is the peer's address. */
+/* Starts the thread for `context` (of zmq_ctx_new), before anything is bound in it. Until tt_curve_auth_start_answering
+ * is called it answers no peer: earlier ones wait. `log` (borrowed, may be NULL) gets a limited number of warnings
+ * about rejected keys, whose origin is the peer's address. */
 TUTTI_CHECKED enum tutti_err tt_curve_auth_start(struct tt_zap **out, void *context, const struct tutti_log *log);
 /* Lets a key in; `name` (cut at 63 bytes) becomes the user id of its messages: zmq_msg_gets(message, "User-Id"). At any time. */
 TUTTI_CHECKED enum tutti_err tt_curve_auth_allow_key(struct tt_zap *zap, const uint8_t key[TUTTI_KEY_SIZE],
@@ -52,8 +52,7 @@ unsigned long tt_curve_auth_count_refused(const struct tt_zap *zap);
 /* Ends the thread; before zmq_ctx_term. NULL is fine. */
 void tt_curve_auth_stop(struct tt_zap *zap);
 
-/* Makes `socket` a CURVE server with these keys, whose connections this context's thread checks; call it before
- * binding. */
+/* Makes `socket` a CURVE server with these keys, whose connections this context's thread checks; before binding it. */
 TUTTI_CHECKED enum tutti_err tt_curve_auth_guard_socket(void *socket, const struct tt_curve_keys *own);
 /* Makes the next zmq_connect of `socket` one to the CURVE server with this public key. */
 TUTTI_CHECKED enum tutti_err tt_curve_auth_identify_socket(void *socket, const struct tt_curve_keys *own,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* fabric.h - how ranks hear of each other. Every rank runs the same master over its own units; three things cross ranks:
- * boundary signals (exchange), decisions (reduce), and what the conductor is to know (report). One process is the case of one
- * rank, where all of them are next to nothing.
+/* fabric.h - communication between ranks. Every rank runs the same master over its own units; three things cross ranks:
+ * boundary signals (exchange), decisions (reduce), and reports to the conductor (report). A single process has one
+ * rank, where all of these are trivial.
  *
- * A fabric object belongs to one rank and one thread. The code that starts ranks makes it (conduct/); masters only use it.
+ * A fabric object belongs to one rank and one thread. The code that starts ranks creates it (run/launch/); masters only
+ * use it.
  *
  * Invariants:
  *  F1  All ranks open the same channels in the same order, and call exchange and reduce in the same order.
@@ -85,7 +86,7 @@ struct tt_heartbeat {
     _Atomic uint64_t step;      /* macro steps that it has made */
 } __attribute__((aligned(64)));
 
-/* Another number than before: the rank has moved since. */
+/* A different sum than before: the rank has made progress. */
 static inline uint64_t tt_fabric_heartbeat_sum(const struct tt_heartbeat *where)
 {
     uint64_t component = atomic_load_explicit(&where->component, memory_order_relaxed);
@@ -96,16 +97,16 @@ struct tt_fabric_kind {
     const char *name; /* "local" */
     /* Collective. Adds a channel, numbered by the count of earlier ones. `channel` is borrowed until close. */
     enum tutti_err (*open)(struct tt_fabric *fabric, const struct tt_channel *channel);
-    /* Collective among neighbours. `base` is an array laid out as the signals are. After it, what this rank reads there by
-     * the channel is what its peers had there when they called. */
+    /* Collective among neighbours. `base` is an array laid out as the signals are. After it, the values that this rank
+     * reads by the channel are those of its peers at their calls. */
     enum tutti_err (*exchange)(struct tt_fabric *fabric, uint32_t channel, char *base);
     /* Collective; in place. The same bits on every rank, whatever their number: min and max have no order. */
     enum tutti_err (*reduce)(struct tt_fabric *fabric, enum tt_fabric_reduction reduction, double *values,
                              size_t count);
     /* Bytes for the conductor (sim/ranks/fabric.h), in order. Returns at once unless what was reported before is not taken. */
     enum tutti_err (*report)(struct tt_fabric *fabric, const void *bytes, size_t size);
-    /* Tells all ranks that none is to go beyond `step` macro steps: at once (0), because this rank failed; or where an FMU
-     * ended the run. The least of all such numbers counts. Does not wait. */
+    /* Tells all ranks not to exceed `step` macro steps: at once (0), because this rank failed; or because an FMU ended
+     * the run. The least such number applies. Does not wait. */
     void (*stop)(struct tt_fabric *fabric, uint64_t step);
     void (*close)(struct tt_fabric *fabric); /* NULL is fine */
 };
@@ -127,7 +128,7 @@ static inline bool tt_fabric_is_stopped(const struct tt_fabric *fabric)
 
 /* For kinds: lowers stop_after to `step`. */
 void tt_fabric_lower_stop(_Atomic uint64_t *stop_after, uint64_t step);
-/* For kinds: what a wait that is given up returns. */
+/* For kinds: the error of a wait that is abandoned. */
 enum tutti_err tt_fabric_fail_stopped(void);
 /* For kinds: into[i] = min or max of into[i] and from[i]. A NaN wins over everything. */
 void tt_fabric_combine(enum tt_fabric_reduction reduction, double *into, const double *from, size_t count);

@@ -46,12 +46,12 @@ struct tt_mpi_module {
     enum tutti_err (*agree)(enum tutti_err err);
     /* Every rank gets the bytes that rank 0 has. */
     enum tutti_err (*share)(void *bytes, size_t size);
-    /* Not collective. `sink` (borrowed) is for rank 0, others do not look at it. One fabric per process. */
+    /* Not collective. `sink` (borrowed) is for rank 0; other ranks ignore it. One fabric per process. */
     enum tutti_err (*open)(struct tt_fabric **out, const struct tt_mpi_sink *sink);
     /* Called after the last report: waits until this rank's reports are transferred; rank 0 continues to receive from
      * the others until is_done(context). */
     enum tutti_err (*settle)(struct tt_fabric *fabric, bool (*is_done)(void *context), void *context);
-    /* In a handler of a fatal signal: transfers pending reports for `seconds`, or receives them in rank 0. It need not
+    /* In a handler of a fatal signal: transfers pending reports for `seconds`, or receives them in rank 0. May not
      * return. */
     void (*last_words)(struct tt_fabric *fabric, double seconds);
     /* Without a fabric: bytes (copied) to a rank, which takes them with `take`, in order. Not collective, and does not wait. */

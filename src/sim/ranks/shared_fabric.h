@@ -33,7 +33,7 @@ const struct tt_heartbeat *tt_shared_fabric_heartbeat(const struct tt_shared_fab
 bool tt_shared_fabric_has_left(const struct tt_shared_fabric *area, int rank);
 /* As kind->stop. */
 void tt_shared_fabric_stop(struct tt_shared_fabric *area, uint64_t step);
-/* A flag that all ranks see, also those in other processes: 0 until it is set. */
+/* A flag visible to all ranks, also in other processes: 0 until it is set. */
 volatile sig_atomic_t *tt_shared_fabric_interrupt_flag(struct tt_shared_fabric *area);
 
 /* Orders to the run, which the first rank takes. */

@@ -71,7 +71,7 @@ void tt_tcp_frame_fill_hello(struct tt_frame_hello *hello, const uint8_t run[TUT
                              uint32_t ranks);
 /* Appends the whole message, head and all, to a parcel. */
 void tt_tcp_frame_write_hello(struct tt_byte_writer *parcel, const struct tt_frame_hello *hello);
-/* False if it is none. Of a hello of another protocol only `protocol` and `version` count. */
+/* False if it is not a hello. For a different protocol only `protocol` and `version` are valid. */
 bool tt_tcp_frame_read_hello(const void *message, size_t size, struct tt_frame_hello *hello);
 
 enum tt_frame_reason {
@@ -79,7 +79,7 @@ enum tt_frame_reason {
     TUTTI_FRAME_OTHER_VERSION,
     TUTTI_FRAME_OTHER_LAYOUT,
     TUTTI_FRAME_OTHER_RUN,
-    TUTTI_FRAME_NOT_EXPECTED, /* no such rank, or it is there already */
+    TUTTI_FRAME_NOT_EXPECTED, /* no such rank, or it is already connected */
     TUTTI_FRAME_REASONS
 };
 

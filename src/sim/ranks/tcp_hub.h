@@ -11,7 +11,7 @@ struct tt_tcp_hub;
  * copied. ARGUMENT without keys if a rank is not on loopback. */
 TUTTI_CHECKED enum tutti_err tt_tcp_hub_open(struct tt_tcp_hub **out, const struct tt_tcp_run *run,
                                              const struct tt_curve_keys *own);
-/* The ZeroMQ socket, for a zmq_poll (ZMQ_POLLIN) together with others; when it has something, or ten times a second, call
+/* Returns the ZeroMQ socket, for a common zmq_poll (ZMQ_POLLIN); when it is ready, or ten times a second, call
  * tt_tcp_hub_wait with 0. No other code reads or writes it. */
 void *tt_tcp_hub_socket(const struct tt_tcp_hub *hub);
 /* Waits for messages, at most `seconds`, and handles them. Stops of ranks are forwarded to all. Errors are those of

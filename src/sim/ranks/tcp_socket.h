@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* tcp_socket.h - the one socket of a rank, or of the hub: a ZeroMQ ROUTER that listens at one port and connects to others; with
- * its own context, its judge of keys, and its monitor of connections.
+/* tcp_socket.h - the one socket of a rank, or of the hub: a ZeroMQ ROUTER that listens at one port and connects to
+ * others; with a separate context, authentication and monitor of connections.
  *
- * The side that connects names the peer (tt_tcp_socket_route); peers that come are named by ZeroMQ. A message from a
- * peer and one to it carry that name in front, on this side of the wire only. */
+ * The connecting side names the peer (tt_tcp_socket_route); incoming peers are named by ZeroMQ. The name precedes each
+ * message to and from a peer, on this side only. */
 #ifndef TT_SIM_RANKS_TCP_SOCKET_H
 #define TT_SIM_RANKS_TCP_SOCKET_H
 

@@ -15,12 +15,11 @@
 #include "sim/signals/wires.h"
 #include "unit/unit.h"
 
-/* Where the rows of a rank go: to their receiver, or to the conductor, which makes one row of what all ranks
- * bring. */
+/* The destination of a rank's rows: their receiver, or the conductor, which merges the rows of all ranks. */
 
-/* Where a column stands among those of all ranks: sorted by component, then place, then as its rank has them. */
+/* The position of a column among those of all ranks: sorted by component, then place, then in the rank's order. */
 struct tt_column_place {
-    uint32_t component; /* TUTTI_NONE: what belongs to no unit, after all others */
+    uint32_t component; /* TUTTI_NONE: not of a component, after all others */
     uint32_t place;
     /* The variable of its unit: columns that agree in these and in type are aliases. TUTTI_NONE: not shared. */
     uint32_t reference;
@@ -55,7 +54,7 @@ TUTTI_CHECKED enum tutti_err tt_record_close_sink(struct tt_record_sink *sink);
 struct tt_recorded_unit {
     struct tt_unit *unit;
     const struct tt_inputs *inputs; /* values that a file drives are taken from there; NULL: none */
-    bool own;                       /* else another rank's: it has names and extents, but no values here */
+    bool own;                       /* otherwise a different rank's: it has names and extents, but no values here */
     bool has_pending;               /* a program may set its inputs on the way */
     const struct tutti_log *log;    /* for messages about it */
 };
@@ -68,21 +67,21 @@ struct tt_recorded_read {
     struct tt_signals signals;
 };
 
-/* Reads what follows inputs at once with the inputs that belong to the row. */
+/* Reads variables with feed-through again, with the inputs of the row. */
 struct tt_row_refresh {
     enum tutti_err (*read)(void *context, uint32_t component, struct tt_signals *signals);
     void *context;
 };
 
-/* An input that a connection feeds: its column shows what the signals of the row bring to it, which a unit that holds its inputs gets
- * with the next step only. */
+/* A connected input: its column shows the value that the signals of the row give it, which a unit that holds its inputs
+ * receives only with the next step. */
 struct tt_recorded_input {
     uint32_t node; /* of the wires' structure */
     void *staged;  /* the gathered value */
     float *floats; /* the value of a Float32 as shown (W5); NULL: a different type */
 };
 
-/* A connector of a system: what a unit gives, or was given, converted. */
+/* A connector of a system: a unit's output or input, converted. */
 struct tt_recorded_port {
     const struct tt_conversion *conversion;
     const void *from;
@@ -97,7 +96,7 @@ struct tt_record {
     struct tt_record_sink sink;
     struct tt_recorded_read *looks;
     size_t look_count;
-    struct tt_row_refresh renewed; /* read NULL: such variables are read as all others are */
+    struct tt_row_refresh renewed; /* read NULL: such variables are read like all others */
     const struct tt_wires *wires;  /* borrowed */
     struct tt_recorded_input *inputs;
     size_t input_count;
@@ -134,7 +133,7 @@ bool tt_record_has_feedthrough(const struct tt_record *observer);
 TUTTI_CHECKED enum tutti_err tt_record_write_row(struct tt_record *observer, double t);
 /* Called after the last row: logs messages about the columns. */
 TUTTI_CHECKED enum tutti_err tt_record_report_columns(const struct tt_record *observer);
-/* Hands what was written so far to the operating system. */
+/* Passes written data to the operating system. */
 TUTTI_CHECKED enum tutti_err tt_record_flush(struct tt_record *observer);
 /* Closes the file; also after a failed open. */
 TUTTI_CHECKED enum tutti_err tt_record_close(struct tt_record *observer);

@@ -70,8 +70,8 @@ TUTTI_CHECKED enum tutti_err tt_reporter_send_progress(struct tt_reporter *repor
                                                        const struct tutti_progress *progress);
 TUTTI_CHECKED enum tutti_err tt_reporter_send_load(struct tt_reporter *reporter, const struct tt_rank_load *load);
 TUTTI_CHECKED enum tutti_err tt_reporter_send_tally(struct tt_reporter *reporter, const struct tutti_run_stats *stats);
-/* The last words: what the rank came to, with this thread's message if it failed, in which component (TUTTI_NONE: in none) and at
- * which time. This thread's message stays what it was, also if this fails. */
+/* Sends the outcome of the rank, with this thread's message if it failed, its component (TUTTI_NONE: none) and time.
+ * Keeps this thread's message, also on failure. */
 TUTTI_CHECKED enum tutti_err tt_reporter_send_end(struct tt_reporter *reporter, enum tutti_err err, uint32_t component,
                                                   double t);
 

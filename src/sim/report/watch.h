@@ -35,7 +35,7 @@ struct tt_oscillation {
     uint32_t steps; /* that the swing takes so far */
 };
 
-/* How far the looks have come. Plain data. */
+/* The progress of the sampling. Plain data. */
 struct tt_growth_state {
     uint32_t count;       /* of signals; 0: nothing is watched (any more) */
     uint32_t left, pause; /* steps until a look ends, and until the next one begins; 0: one is being taken */

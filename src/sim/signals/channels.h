@@ -11,14 +11,14 @@
 enum tt_channel_number { TUTTI_CHANNEL_START, TUTTI_CHANNEL_RUN, TUTTI_CHANNEL_RATES, TUTTI_CHANNEL_WAVES };
 
 struct tt_channels {
-    const struct tt_wires *wires; /* what they carry; these four are borrowed */
+    const struct tt_wires *wires; /* the signals; these four are borrowed */
     struct tt_fabric *fabric;
     const int32_t *place; /* per component: its rank; NULL: a single rank */
     struct tt_arena *arena;
     struct tt_channel *channels; /* as opened; NULL: a single rank */
     uint32_t count;
     uint32_t *of_wave; /* per wave: its channel; TUTTI_NONE: nothing of it crosses ranks */
-    bool texts;        /* Strings or Binaries go from one rank to another, whichever these are */
+    bool texts;        /* some rank sends Strings or Binaries to another */
     char *rates;       /* room for derivatives, laid out as the signals are */
 };
 
@@ -31,7 +31,7 @@ TUTTI_CHECKED enum tutti_err tt_channels_open(struct tt_channels *channels, bool
 
 /* Collective: sends signals to the ranks that read them, and receives theirs. */
 TUTTI_CHECKED enum tutti_err tt_channels_exchange(struct tt_channels *channels);
-/* The same of another array that is laid out as the signals are, without Strings and Binaries. */
+/* As above for a second array with the layout of the signals, without Strings and Binaries. */
 TUTTI_CHECKED enum tutti_err tt_channels_exchange_at(struct tt_channels *channels, char *base);
 TUTTI_CHECKED enum tutti_err tt_channels_exchange_start(struct tt_channels *channels);
 /* Those of the units of a wave. */

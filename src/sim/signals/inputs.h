@@ -27,7 +27,7 @@ struct tt_inputs_choice {
     enum tt_input_at at;
 };
 
-/* From the options interpolate and input_at; ARGUMENT, with what there is. */
+/* From the options interpolate and input_at; ARGUMENT, with the possible values. */
 TUTTI_CHECKED enum tutti_err tt_inputs_choose(const struct tutti_run_options *options, struct tt_inputs_choice *choice);
 
 /* Some of the driven inputs of the unit. */
@@ -39,12 +39,12 @@ struct tt_input_set {
 
 /* Where a unit's inputs are between two steps. Plain data: a snapshot copies it. */
 struct tt_inputs_state {
-    double time;           /* where the inputs are read: the unit's time, or the jump that is the same point */
+    double time;           /* where the inputs are read: the unit's time, or a jump that equals it up to rounding */
     double event;          /* the next jump */
     double kink;           /* the next change of a slope; -INFINITY: it is set before every step */
-    double row;            /* the next row at which a step is to end though nothing jumps; INFINITY: none */
+    double row;            /* the next row at which a step must end without a jump; INFINITY: none */
     bool jumped;           /* there is a jump at `time` that the unit has not received yet */
-    bool held_changed;     /* new values of held inputs came, and the unit does not know yet */
+    bool held_changed;     /* there are new values of held inputs that the unit has not received */
     double straight_until; /* the unit knows their movement until then */
     double step_start;     /* of the present step: a jump there has happened already */
     /* the time up to which the unit has held values, if it gets those of a later time than the step's beginning */
@@ -80,7 +80,7 @@ struct tt_inputs {
     int32_t *slope_orders; /* all 1 */
     size_t continuous;     /* values that move between rows */
     size_t slope_count;
-    /* Those of them that move on curves, which a Model Exchange unit asks for at all times: they have no slopes above. */
+    /* The columns on curves, which a Model Exchange unit evaluates at any time: they have no slopes above. */
     size_t *curve_columns;
     uint32_t *curve_references;
     size_t *curve_elements;
@@ -136,7 +136,7 @@ void tt_inputs_find_next(struct tt_inputs *inputs, const struct tt_unit *unit);
 /* Where the current value of an input (of an array: the one at `place`) lives, or NULL if the file does not drive it. */
 const void *tt_inputs_slot(const struct tt_inputs *inputs, uint32_t variable, size_t place);
 
-/* Where they are and their values, for another process; and back. FORMAT. */
+/* Packs their position and values for a different process; and unpacks them. FORMAT. */
 void tt_inputs_pack(const struct tt_inputs *inputs, struct tt_byte_writer *parcel);
 TUTTI_CHECKED enum tutti_err tt_inputs_unpack(struct tt_inputs *inputs, struct tt_byte_reader *in);
 

@@ -16,7 +16,7 @@ struct tt_loop_in_run {
  * after: each evaluation creates such a unit again. */
 struct tt_loop_reinit {
     void *context;
-    /* To where inputs can be set; they are the same as before but for those of the loop. */
+    /* Brings the unit to where inputs can be set; they are unchanged except for those of the loop. */
     enum tutti_err (*open)(void *context, struct tt_member *member);
     /* To where outputs can be read. */
     enum tutti_err (*close)(void *context, struct tt_member *member);
@@ -37,9 +37,9 @@ TUTTI_CHECKED enum tutti_err tt_algebraic_loop_solve(struct tt_rank *rank, const
                                                      const struct tt_loop_in_run *run,
                                                      const struct tt_loop_reinit *late);
 
-/* DL of a loop (Andersson 2016 eq. 5.8) where its units are: n times n, column-major, in the arena; row and column i belong
- * to output i among `nodes`. UNSUPPORTED for loops with arrays or discrete values, and for those that are too large for
- * what follows. */
+/* DL of a loop (Andersson 2016 eq. 5.8) where its units are: n times n, column-major, in the arena; row and column i
+ * belong to output i among `nodes`. UNSUPPORTED for loops with arrays or discrete values, and for those that are too
+ * large. */
 TUTTI_CHECKED enum tutti_err tt_algebraic_loop_feedback(struct tt_rank *rank, const uint32_t *nodes, uint32_t count,
                                                         struct tt_arena *arena, double **matrix, size_t *n,
                                                         bool *exact);

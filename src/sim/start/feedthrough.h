@@ -33,8 +33,8 @@ struct tt_feedthrough_request {
  * unchanged. *exact becomes false if differences were used; *evaluations is their number. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough(struct tt_wires *wires, const struct tt_feedthrough_request *question,
                                             bool *exact, unsigned long *evaluations);
-/* Asks the unit for the directional derivatives of its connected outputs by its connected inputs, one by one, if it has any: it
- * tests them there (unit/cs.c). The same place. */
+/* Calls the unit's directional derivatives of its connected outputs by its connected inputs, one by one, if it has any,
+ * which tests them there (unit/cs.c). In the state described above. */
 TUTTI_CHECKED enum tutti_err tt_feedthrough_test(struct tt_wires *wires, struct tt_unit *unit, uint32_t component);
 
 /* Tests whether a difference quotient is a derivative: across a jump it grows as the distance shrinks.

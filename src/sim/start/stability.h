@@ -46,7 +46,7 @@ enum { TUTTI_ORDERS = TUTTI_MOST_EXTRAPOLATION + 1 };
 /* Of one loop, or the worst of several. NAN: not looked for. */
 struct tt_radii {
     uint32_t loops; /* of the running system */
-    uint32_t empty; /* more of them, in which nothing comes back: see is_empty */
+    uint32_t empty; /* further loops without feedback: see is_empty */
     bool known;     /* D is available; otherwise see `why_not` */
     bool exact;     /* by directional derivatives; false: by differences */
     char why_not[256];
@@ -62,8 +62,7 @@ struct tt_radii {
  * minutes. */
 enum tt_stability_effort { TUTTI_QUICK, TUTTI_THOROUGH };
 
-/* Returns true for the radius of a stable coupling. Slightly more than 1 counts as 1, because D may have rounding
- * errors. */
+/* Returns true for the radius of a stable coupling. Slightly more than 1 counts as 1, because of rounding errors. */
 static inline bool tt_stability_is_stable_radius(double radius)
 {
     return radius <= 1 + 1e-6;

@@ -31,8 +31,9 @@ TUTTI_CHECKED enum tutti_err tt_startup_tests_run(struct tt_rank *rank, struct t
  * unit, with the rollback test (startup_tests.h): by steps so short that states hardly move, with present and slightly
  * moved inputs. */
 
-/* At the start of the run, of a unit that goes back to `saved`, where it is; `h` is a step that it can make. *output is the first variable
- * found, TUTTI_NONE: none is. Inputs that move in a step are not tried. The unit is restored; FMU: it failed on the way. */
+/* At the start of the run, for a unit that can be restored to `saved`, where it is; `h` is a step that it can make.
+ * *output is the first variable found, TUTTI_NONE: none. Inputs that move in a step are not tested. The unit is
+ * restored; FMU: it failed on the way. */
 TUTTI_CHECKED enum tutti_err tt_startup_tests_find_undeclared(struct tt_rank *rank, const struct tt_member *member,
                                                               const struct tt_unit_saved *saved, double h,
                                                               uint32_t *output);

@@ -27,7 +27,7 @@ struct tt_linear_unit {
 struct tt_linear_constraints {
     size_t rows;
     const double *velocities;  /* G: rows times outputs, column-major */
-    const double *positions;   /* the same of what they move; none in a row that is about velocities alone */
+    const double *positions;   /* ratios of positions; none in a row about velocities alone */
     const double *forces;      /* G^T: inputs times rows, column-major */
     const double *compliances; /* per row */
     const bool *holonomic;     /* it constrains positions */

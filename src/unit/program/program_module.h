@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* program.h - the module tutti_program.so: an FMI 3.0 library (of the kit) whose models are made as the program runs.
+/* program.h - the module tutti_program.so: an FMI 3.0 library (of the kit) whose models are created while the program
+ * runs.
  *
- * The folder of a unit (<tutti/program.h>) has a link to it in place of a library. The loader knows a file by its inode, so that all units
- * have one library, and this table of it. An instance finds its model by its token. */
+ * The folder of a unit (<tutti/program.h>) has a link to it in place of a library. The loader knows a file by its
+ * inode, so that all units have one library, and this table of it. An instance finds its model by its token. */
 #ifndef TT_UNIT_PROGRAM_PROGRAM_MODULE_H
 #define TT_UNIT_PROGRAM_PROGRAM_MODULE_H
 

@@ -14,8 +14,8 @@
 
 /* *json is the caller's. */
 TUTTI_CHECKED enum tutti_err tt_document_read(const struct tt_system_draft *draft, json_t **json);
-/* The text of the document that `json` describes, for the draft; FMUs that it names come into that. ARGUMENT, FORMAT with what is wrong.
- * *text is the caller's, also on failure. */
+/* Writes the document that `json` describes, for the draft, to which it adds the FMUs it names. ARGUMENT, FORMAT with
+ * the fault. *text belongs to the caller, also on failure. */
 TUTTI_CHECKED enum tutti_err tt_document_write(struct tt_system_draft *draft, json_t *json, struct tt_text *text);
 
 /* Both: the draft that a document from the page belongs to ("path"), and its text. tt_system_draft_fini, and tt_text_fini, follow in any

@@ -16,7 +16,7 @@ struct tt_origin {
     const json_t *json;        /* a part of the document */
     struct tt_tree_node *node; /* what it was in the file */
     json_t *before;            /* the same as JSON; borrowed */
-    char *id;                  /* of a unit: what it was called, "outer.inner" */
+    char *id;                  /* of a component: its earlier name, "outer.inner" */
 };
 
 /* Zeroed is empty. */
@@ -28,7 +28,7 @@ struct tt_origins {
 };
 void tt_origins_fini(struct tt_origins *origins);
 
-/* Finds all. ARGUMENT if two parts have the same origin. */
+/* Collects all. ARGUMENT if two parts have one origin. */
 TUTTI_CHECKED enum tutti_err tt_origins_collect(struct tt_origins *origins, struct tt_tree_node *root, json_t *before,
                                                 json_t *document);
 /* Where a part of the document comes from; NULL: it is new. */

@@ -14,7 +14,7 @@ struct tt_parameter_changes {
     size_t set_count;
     char **unset; /* "a.b.k" */
     size_t unset_count;
-    char **gone; /* "a.b.k": of elements that have another path now */
+    char **gone; /* "a.b.k": of elements whose path has changed */
     size_t gone_count;
     struct tt_described_fmu {
         char *source;
@@ -27,8 +27,7 @@ void tt_parameter_changes_fini(struct tt_parameter_changes *sets);
 /* Returns the FMU that a source of the draft names, and caches it; NULL if there is none. */
 struct tt_fmu *tt_parameter_changes_describe_fmu(struct tt_parameter_changes *sets, const struct tt_system_draft *draft,
                                                  const char *source);
-/* Returns the document's value of the connector `name` of the system whose path is `id`; NULL if it is not a single
- * text. */
+/* Returns the document's value of connector `name` of the system whose path is `id`; NULL if it is not a single text. */
 const char *tt_parameter_changes_is_given(const struct tt_tree *tree, const char *id, const char *name);
 /* Compares the "parameters" of an element, whose path is `id` ("": the document itself). `before`: NULL if it is new,
  * otherwise its path was `was`. ARGUMENT. */

@@ -22,7 +22,7 @@ struct tt_system_draft {
     const struct tt_served_folder *folder; /* borrowed */
     char *name, *variant;                  /* of the file, in the folder, without "#VARIANT"; NULL: it is new */
     char *file;                            /* the .ssp on the disk; NULL: it is new */
-    struct tt_tempdir *tempdir;            /* of what was made for the draft; NULL: nothing was */
+    struct tt_tempdir *tempdir;            /* of the draft's files; NULL: none */
     struct tt_package *package;            /* NULL: it is new */
     char *root;                            /* the folder with all its files */
     char *ssd_name;                        /* "SystemStructure.ssd" */

@@ -4,7 +4,7 @@
 
 #include "sim/ranks/mpi/mpi_world.h"
 
-/* A rank's fabric over MPI, and what its files share. */
+/* A rank's fabric over MPI, shared by its files. */
 
 /* ---- mpi_module.c: messages without a fabric (sim/ranks/mpi_interface.h) ---- */
 
@@ -37,7 +37,8 @@ struct mpi_channel {
     struct mpi_transfer *out, *in;
     int out_count, in_count;
     MPI_Request *sends, *receives, *tails; /* per way out, per way in; second messages of ways out, then of ways in */
-    /* Per way out without a way back: the credit that comes; per way in without a way back: that goes. NULL requests: none */
+    /* Per outgoing link without a return link: the incoming credit; per incoming link without a return link: the
+     * outgoing credit. NULL requests: none */
     MPI_Request *credits_in, *credits_out;
     struct mpi_credit *credit_in, *credit_out;
     bool has_texts, has_credits;
@@ -70,7 +71,7 @@ enum { TUTTI_MPI_CHUNK = 64 * 1024, TUTTI_MPI_CHUNKS = 4 };
 
 struct mpi_reports {
     const struct tt_mpi_sink *sink; /* rank 0 */
-    /* Rank 0: one request and one buffer per other rank; others: TUTTI_MPI_CHUNKS of both. */
+    /* Rank 0: one request and one buffer per other rank; other ranks: TUTTI_MPI_CHUNKS of both. */
     char *buffers;
     MPI_Request *requests;
     int *finished; /* rank 0 */
@@ -114,7 +115,7 @@ enum { TUTTI_MPI_PLAN_TAGS = 64, TUTTI_MPI_TAG_FIRST_CHANNEL = TUTTI_MPI_PLANS *
 /* Tests and waits until all requests are complete; STOPPED if waiting has become pointless. `local`: they are completed
  * by a rank of this host, which rings. */
 TUTTI_CHECKED enum tutti_err tt_mpi_fabric_wait(struct mpi_fabric *self, int count, MPI_Request *requests, bool local);
-/* Does what has to be done besides: stops of others, reports. */
+/* Does periodic work: stops of other ranks, reports. */
 TUTTI_CHECKED enum tutti_err tt_mpi_fabric_poll(struct mpi_fabric *self);
 /* To be called at every exchange and reduction: looks around now and then, also where no rank ever waits. */
 static inline enum tutti_err tt_mpi_fabric_check_stop(struct mpi_fabric *self)
@@ -137,7 +138,7 @@ TUTTI_CHECKED enum tutti_err tt_mpi_fabric_reduce(struct tt_fabric *fabric, enum
 TUTTI_CHECKED enum tutti_err tt_mpi_report_init(struct mpi_fabric *self, const struct tt_mpi_sink *sink);
 void tt_mpi_report_fini(struct mpi_fabric *self);
 TUTTI_CHECKED enum tutti_err tt_mpi_report_write(struct tt_fabric *fabric, const void *bytes, size_t size);
-/* Rank 0: takes what has come. Others: sends what has waited long enough. */
+/* Rank 0: receives available reports. Other ranks: sends data that has waited long enough. */
 TUTTI_CHECKED enum tutti_err tt_mpi_report_progress(struct mpi_fabric *self);
 /* Other ranks: sends the available bytes at once. */
 TUTTI_CHECKED enum tutti_err tt_mpi_report_flush(struct mpi_fabric *self);

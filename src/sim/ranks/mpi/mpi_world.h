@@ -17,11 +17,11 @@
 
 #include "sim/ranks/mpi_interface.h"
 
-/* How a rank that waits sleeps, and is woken by ranks on the same host: a futex per rank in memory that they share.
+/* A waiting rank sleeps on a futex in memory shared with the ranks of its host, which wake it.
  *
- * Yielding alone will do as well where the cores are ours. Where they are not, a rank that yields is last in the scheduler's
- * eyes, and every message may take a time slice of another process (measured with 16 ranks on 2 cores that others used,
- * too: 6 ms for a reduction, with bells 0.5 ms). */
+ * Yielding alone suffices if the cores are exclusive. Otherwise a rank that yields is scheduled last, and every message
+ * may take a time slice of a different process (measured with 16 ranks on 2 cores that others used, too: 6 ms for a
+ * reduction, with bells 0.5 ms). */
 
 struct mpi_bell {
     _Alignas(64) _Atomic uint32_t rings;
@@ -36,17 +36,16 @@ struct mpi_bells {
 
 enum { TUTTI_BELLS_NAME = 48 };
 
-/* Creates the memory for `count` bells; `name` (TUTTI_BELLS_NAME bytes) is that by which other ranks open it. False:
- * impossible. */
+/* Creates the memory for `count` bells; `name` (TUTTI_BELLS_NAME bytes) is its name for other ranks. False: impossible. */
 bool tt_mpi_world_create_bells(struct mpi_bells *bells, int count, char *name);
 bool tt_mpi_world_open_bells(struct mpi_bells *bells, int count, int own, const char *name);
 /* Once all have it open: the name is gone, the memory stays. */
 void tt_mpi_world_unlink_bells(const char *name);
 void tt_mpi_world_close_bells(struct mpi_bells *bells);
 
-/* Wakes a rank if it sleeps; -1: it is on another host. To be called after what it waits for was sent. */
+/* Wakes a rank if it sleeps; -1: it is on a different host. Called after sending to it. */
 static inline void tt_mpi_world_ring(struct mpi_bells *bells, int bell);
-/* Sleeping takes two calls, with a last look between them at what is waited for: a send after `lie_down` rings. */
+/* Sleeping takes two calls, with a last check in between: a message sent after `lie_down` rings. */
 static inline uint32_t tt_mpi_world_prepare_sleep(struct mpi_bells *bells);
 /* Until a rank rang, or some milliseconds have passed. */
 void tt_mpi_world_sleep(struct mpi_bells *bells, uint32_t rings);
@@ -58,7 +57,7 @@ static inline void tt_mpi_world_ring(struct mpi_bells *bells, int bell)
 {
     if (!bells->bells || bell < 0)
         return;
-    /* what was sent must be seen before `sleeps` is read */
+    /* the message must be visible before `sleeps` is read */
     atomic_thread_fence(memory_order_seq_cst);
     if (atomic_load_explicit(&bells->bells[bell].sleeps, memory_order_relaxed))
         tt_mpi_world_wake(&bells->bells[bell]);
@@ -84,7 +83,7 @@ struct mpi_world {
     bool is_ours; /* we called MPI_Init */
     /* This host: its ranks in rising order, and the first rank of every host. */
     int *here, here_count, *leaders, leader_count;
-    int *bell_of; /* per rank: its place in here, or -1: on another host */
+    int *bell_of; /* per rank: its index here, or -1: on a different host */
     bool crowded; /* more ranks than cores */
     struct mpi_bells bells;
 };
