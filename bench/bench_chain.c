@@ -20,7 +20,7 @@
 
 enum { ROUNDS = 40, UNIT_STEPS = 100000 };
 #define STEP 1e-3
-#define WALL 0.1 /* where the wall is that holds the first mass: not where it rests */
+#define WALL 0.1 /* position of the wall that holds the first mass; not an equilibrium */
 
 /* References of the FMU's variables. */
 struct references {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a checkpoint costs a run: the time for which its loop stands still, in macro steps.
+/* The cost of a checkpoint for a run: the time for which its loop is blocked, in macro steps.
  *
  *     bench_checkpoint FMU2 FILE
  *
- * FMU2 is ChainMass as FMI 2.0; a chain of 100. FILE is where checkpoints go. "In memory" is a run whose checkpoints are kept and not written
- * (as --recover has them); "with a file" hands them to the thread that writes. Rare ones, 1000 steps apart, find caches cold; those at every
- * other step find them warm. Medians. The bound is that of rare ones in memory. */
+ * FMU2 is ChainMass as FMI 2.0; a chain of 100. FILE is the checkpoint file. "In memory" is a run whose checkpoints
+ *      are kept and not written (as with --recover); "with a file" passes them to the writing thread. Rare ones,
+ *      1000 steps apart, run with cold caches; those at every second step with warm ones. Medians. The bound is that
+ *      of rare ones in memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -29,7 +30,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The linker puts these before the library's: from where a rank begins to pack to where it goes on. */
+/* Wrapped by the linker: measure from the start of packing to the continuation of the run. */
 static double began, took[MOST];
 static size_t taken;
 static bool keeps; /* in memory */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a right-hand side of a Model Exchange FMU costs through Tutti: CVODE on a hand-written C function with the same FMI
+/* The cost of a right-hand side of a Model Exchange FMU in Tutti: CVODE on a hand-written C function with equal FMI
  * calls is 1.0.
  *
  *     bench_exchange FMU2
  *
- * FMU2 is VanDerPol as FMI 2.0, integrated for a long time with the same tolerances, the same longest step and the FMU's
+ * FMU2 is VanDerPol as FMI 2.0, integrated for a long time with the same tolerances, the same longest step and the
+ *      FMU's
  * own directional derivatives as Jacobian. Runs alternate, the best of each counts; both are divided by their number of
- * right-hand sides, which should be the same. */
+ * right-hand sides, which should be equal. */
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>
 #include <stdio.h>

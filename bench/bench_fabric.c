@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What an exchange between ranks that share memory costs: the round trip of a bare ping-pong between two cores is 1.0.
+/* The cost of an exchange between ranks that share memory: the round trip of a bare ping-pong between two cores is 1.0.
  *
  *     bench_fabric
  *
- * Bare: two lines of memory, each with a number that its writer counts up and a value beside it. Two ranks exchange one double
- * each way. Runs alternate, the best of each counts. Then rings of ranks, each with a double for both neighbours: when ranks
- * outnumber cores, an exchange should cost no more than in proportion to their number. */
+ * Bare: two lines of memory, each with a number that its writer counts up and a value beside it. Two ranks exchange one
+ * double each way. Runs alternate, the best of each counts. Then rings of ranks, each with a double for both
+ * neighbours: when ranks outnumber cores, an exchange should cost no more than in proportion to their number. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What a federation over the loopback interface costs: the round trip of a bare TCP ping-pong of the same bytes is 1.0.
+/* The cost of a federation over the loopback interface: the round trip of a bare TCP ping-pong of the same bytes is
+ * 1.0.
  *
  *     bench_federation FILE
  *
- * Bare: two processes send a call of updateAttributeValues and a reflection of it there and back, over sockets that block. An update takes two
- * messages on its way, too: to the RTI, and from there to the other federate. `called` is one until the RTI has answered, `delivered`
- * until the other federate has it, both by <tutti/federate.h>. All processes share one processor, so that what counts is
- * what is done, not where the kernel puts them. Runs alternate, the best of each counts.
+ * Bare: two processes send a call of updateAttributeValues and a reflection of it there and back, over sockets that
+ * block. An update takes two messages on its way, too: to the RTI, and from there to the other federate. `called` is
+ * one until the RTI has answered, `delivered` until the other federate has it, both by <tutti/federate.h>. All
+ * processes share one processor, so that the measurement does not depend on the kernel's placement. Runs alternate, the
+ * best of each counts.
  *
- * Then federations of 2, 100 and 1,000 federates that all regulate, are constrained and step by TAR: the processor time that the RTI takes for a
- * grant, which should grow no faster than n log n, and the memory that a federate takes. */
+ * Then federations of 2, 100 and 1,000 federates that all regulate, are constrained and step by TAR: the processor time
+ * that the RTI takes for a grant, which should grow no faster than n log n, and the memory that a federate takes. */
 #include <arpa/inet.h>
 #include <math.h>
 #include <netinet/in.h>
@@ -59,7 +61,7 @@ static void need(enum tutti_err err, const char *what)
         die(what);
 }
 
-/* ---- the RTI, in a process of its own ---- */
+/* ---- the RTI, in a separate process ---- */
 
 struct rti {
     pid_t pid;
@@ -446,7 +448,7 @@ static void await_callback(struct federate *federate, size_t count)
         take(federate);
 }
 
-/* What federates of a federation of so many cost the RTI. */
+/* The cost of a federation of `count` federates for the RTI. */
 struct cost {
     double join, grant, per_second, bytes;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the loop of `tutti run` costs on top of the FMU: the same FMI calls from a hand-written C loop are 1.0.
+/* The overhead of the loop of `tutti run`: equal FMI calls from a hand-written C loop are 1.0.
  *
  *     bench_loop FMU2 FMU3 OUT.csv [STEPS]
  *

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the fabric mpi costs: the same messages by MPICH alone are 1.0.
+/* The cost of the fabric mpi: equal messages by MPICH alone are 1.0.
  *
  *     mpiexec.mpich -n RANKS bench_mpi MODULE
  *
- * Two ranks: 64 bytes each way, by persistent requests that are tested; and, to compare with what is published, the round trip of
- * a ping-pong. Runs alternate, the best of each counts. Any number of ranks: a step with an exchange between neighbours in a ring
- * and a reduction of 4 numbers; the last line is its time in microseconds, for bench/run. */
+ * Two ranks: 64 bytes each way, by persistent requests that are tested; and, to compare with what is published, the
+ * round trip of a ping-pong. Runs alternate, the best of each counts. Any number of ranks: a step with an exchange
+ * between neighbours in a ring and a reduction of 4 numbers; the last line is its time in microseconds, for bench/run. */
 #include <mpi.h>
 #include <sched.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What it costs to take an FMU back by forking its process: a call, a point, a way back.
+/* The cost of rolling an FMU back by forking its process: a call, a save, a restore.
  *
  *     bench_rollback HEAP
  *
- * HEAP is bench/heap, an FMU of 50 MB. Medians, of a unit that saves, steps and goes back by turns, as error control makes it. */
+ * HEAP is bench/heap, an FMU of 50 MB. Medians, of a unit that saves, steps and is restored in turns, as with error
+ * control. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

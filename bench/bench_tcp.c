@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an exchange over TCP costs: the round trip of a bare ZeroMQ ping-pong between two processes, over the loopback
+/* The cost of an exchange over TCP: the round trip of a bare ZeroMQ ping-pong between two processes, over the loopback
  * interface, of as many bytes and with the same security, is 1.0.
  *
  *     bench_tcp
@@ -42,7 +42,7 @@ struct shared {
 
 typedef void program(struct shared *shared, int rank);
 
-/* Runs a program in so many processes; `conduct` (may be NULL) here, beside them. */
+/* Runs a program in `count` processes; `conduct` (may be NULL) here, beside them. */
 static double run(int count, bool has_keys, program *body, void (*conduct)(struct shared *shared))
 {
     struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a tick of a clock costs in a run on top of the FMU: the same FMI calls from a hand-written C loop are 1.0.
+/* The overhead of a tick of a clock in a run: equal FMI calls from a hand-written C loop are 1.0.
  *
  *     bench_ticks PI3 BEAT3 RESULT [TICKS]
  *
- * PI3 is PI, whose clock ticks every 1/100 s, in Scheduled Execution: a partition is activated, and its two outputs are read. Nothing is
- * recorded. Runs alternate, the best of each counts. Then, without a bound: the same with a row in RESULT at every tick; and two of BEAT3, in
- * event mode, of which the first one's clock makes the second one's tick, with a value that goes along. */
+ * PI3 is PI, whose clock ticks every 1/100 s, in Scheduled Execution: a partition is activated, and its two outputs
+ *     are read. Nothing is
+ * recorded. Runs alternate, the best of each counts. Then, without a bound: the same with a row in RESULT at every
+ * tick; and two of BEAT3, in event mode, the clock of the first triggers that of the second, with a value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -80,7 +81,7 @@ static double seconds_of(const struct tutti_run_options *options, struct tutti_r
     return now() - begin;
 }
 
-/* CPU seconds of a whole run of partitions; set-up is taken off by the caller. `result`: rows go there; NULL: there are none. */
+/* CPU seconds of a whole run of partitions; the caller subtracts set-up. `result`: file for rows; NULL: none. */
 static double by_tutti(const char *file, const char *result, long ticks)
 {
     const char *nothing = "none";

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static char **conformance_arguments;
-static bool conformance_forked; /* FMUs are to live in processes of their own, and be taken back by forking them */
+static bool conformance_forked; /* FMUs run in separate processes, and are rolled back by forking */
 
 /* In main, first of all: a suite that takes `count` arguments, which `names` says, and perhaps "forked". */
 static inline void conformance_begin(int argc, char **argv, int count, const char *names)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that mpiexec starts: the program itself, which is told what to do as a rank before its main function. */
+/* Ranks started by mpiexec: this program, which acts as a rank before its main function. */
 #include "test.h"
 
 #include <sched.h>

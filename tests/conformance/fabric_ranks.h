@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fabric_ranks.h - how test_fabric.c gets its ranks. Each kind of fabric implements this in a file of its own, fabric_NAME.c. */
+/* fabric_ranks.h - starts the ranks of test_fabric.c. Each kind of fabric implements this in a separate file,
+ * fabric_NAME.c. */
 #ifndef TUTTI_TEST_FABRIC_RANKS_H
 #define TUTTI_TEST_FABRIC_RANKS_H
 
@@ -9,7 +10,7 @@
 
 #include "sim/ranks/fabric.h"
 
-/* What a rank reported, all of it. */
+/* All reports of a rank. */
 struct reported {
     char *bytes; /* of malloc */
     size_t size;

@@ -23,7 +23,7 @@ static const bool has_keys = false;
 const char *const fabric_name = "tcp";
 const int most_ranks = MOST_RANKS;
 
-/* How a child and the test tell each other the ports, and all keys. */
+/* Exchanges the ports and all keys between a child and the test. */
 struct meeting {
     struct tt_tcp_run run;
     struct tt_tcp_peer peers[MOST_RANKS];

@@ -10,7 +10,7 @@
 #include "fmu/fmi_state.h"
 #include "conformance.h"
 
-/* What the FMU said, one line after another. */
+/* The FMU's messages, one per line. */
 struct messages {
     char text[65536];
     unsigned count;

@@ -52,7 +52,7 @@ static inline bool fit_all(const char *coupling, const char *control, const char
     return fit(coupling, control) && (plain || !coupling_of(coupling)->federates);
 }
 
-/* Do units make steps of their own, which a macro step says nothing of? */
+/* Returns true if units make separate steps, independent of macro steps. */
 static inline bool has_own_paces(const char *coupling, const char *control)
 {
     return coupling_of(coupling)->federates && control_of(control)->takes_quantum;

@@ -36,8 +36,8 @@ struct model {
         components, connect, set, COUNT(components), COUNT(connect), COUNT(set)                                        \
     }
 
-/* A link to the unpacked FMU, whose library is then loaded once for all runs; a file of its own for one that counts calls of its
- * library, which is unpacked and loaded for each. */
+/* A link to the unpacked FMU, whose library is then loaded once for all runs; a separate file for one that counts calls
+ * of its library, which is unpacked and loaded for each run. */
 static inline void bring_fmu(const struct component *component)
 {
     char path[512], name[128];
@@ -92,7 +92,7 @@ static inline void outcome_fini(struct outcome *outcome)
     tt_csv_table_free(outcome->log);
 }
 
-/* What the run of a model returns; its message can be asked for. */
+/* Runs a model; its message is available afterwards. */
 static inline enum tutti_err try_run(struct outcome *outcome, const struct model *model,
                                      struct tutti_run_options options, bool record)
 {
@@ -214,8 +214,8 @@ static inline bool takes_back(const char *coupling, const char *control, const c
     return couples->iterates || controls->rejects || strcmp(events, "none") != 0;
 }
 
-/* Do-steps of a unit that are none of the run: before the first one it is tried whether units can be taken back, in two steps
- * and their repetition, and whether outputs follow inputs at once that deny it, in two short steps and their repetition with inputs moved. */
+/* Do-steps of a unit that are not part of the run: before the first one rollback is tested, in two steps and their
+ * repetition, and undeclared feed-through, in two short steps and their repetition with inputs moved. */
 static inline unsigned long tried_steps(const char *coupling, const char *control, const char *events)
 {
     return takes_back(coupling, control, events) ? 8 : 0;

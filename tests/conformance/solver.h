@@ -21,7 +21,7 @@ struct problem {
     unsigned long calls;  /* of rhs */
     double latest;        /* time of a call */
     double input;         /* of problems that have one */
-    double wall;          /* time from which on there is no value (or a failure) */
+    double wall;          /* time from which on values are undefined (or evaluation fails) */
     enum tt_eval behind;  /* ... what there is */
     double reach;         /* how far ahead of the solver there is a value */
     double lowest;        /* below this, x[0] has none */

@@ -39,7 +39,7 @@ static void test_life(void **state)
     live_end(&live);
 }
 
-/* Forbidden calls never reach the FMU: the instance goes on as if nothing had been asked. */
+/* Forbidden calls never reach the FMU: the instance continues unaffected. */
 static void test_forbidden_calls(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void test_saved_states(void **state)
 
     unsigned char *bytes;
     size_t size;
-    if (conformance_forked) { /* a process is no bytes */
+    if (conformance_forked) { /* a process cannot be serialised */
         assert_fails(tt_saved_state_serialize(live.in, &saved, &bytes, &size), TUTTI_ERR_UNSUPPORTED, "serialised");
         tt_saved_state_discard(live.in, &saved);
         live_end(&live);

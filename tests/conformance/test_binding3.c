@@ -71,7 +71,7 @@ static enum tutti_err follow(void *context, struct tt_instance *in, struct tt_in
     return update->set_requested ? tt_instance_set(in, TUTTI_TYPE_FLOAT64, &ramp->u, 1, &update->time, 1) : TUTTI_OK;
 }
 
-/* u = t, told at every micro step, gives the solution that a slope gives in FMI 2.0. */
+/* u = t, set at every micro step, gives the solution of a slope in FMI 2.0. */
 static void test_intermediate_update(void **state)
 {
     (void)state;
@@ -103,7 +103,7 @@ static void test_intermediate_update(void **state)
     live_end(&live);
 }
 
-/* *context: go on refusing? */
+/* *context: refuse again */
 static enum tutti_err refuse(void *context, struct tt_instance *in, struct tt_intermediate_update *update)
 {
     (void)in;

@@ -49,7 +49,7 @@ static void check_no_continuous_calls(struct live *live, const char *where)
     assert_false(discarded);
 }
 
-/* Forbidden calls never reach the FMU: the instance goes on as if nothing had been asked. */
+/* Forbidden calls never reach the FMU: the instance continues unaffected. */
 static void test_forbidden_calls(void **state)
 {
     (void)state;
@@ -221,7 +221,7 @@ static void test_discrete_input(void **state)
     live_end(&live);
 }
 
-/* What the initialisation of FMI 1.0 said is handed out at once or not at all, and not if something was set since. */
+/* Results of the initialisation of FMI 1.0 are returned at once or not at all, and not after a later set. */
 static void test_first_update(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void test_serialised_states(void **state)
     unsigned char *bytes;
     size_t size;
     if (fmi == 1 || conformance_forked)
-        skip(); /* has no saved states; a process is no bytes */
+        skip(); /* has no saved states; a process cannot be serialised */
     me_start(&live, "VanDerPol");
     assert_ok(tt_instance_get_states(live.in, x, 2));
     step(&live, 0, 0.5, x, 2);

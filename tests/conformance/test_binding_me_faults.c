@@ -113,7 +113,7 @@ static void test_discarded_input(void **state)
     live_end(&live);
 }
 
-/* FMI 1.0: FMUs that do not tell which variables their states are work all the same. */
+/* FMI 1.0: FMUs that do not identify their states work nevertheless. */
 static void test_nameless_states(void **state)
 {
     (void)state;
@@ -218,7 +218,7 @@ static void test_fatal(void **state)
     check_failure("fatal", TUTTI_ERR_FATAL, "returned Fatal");
 }
 
-/* Values that are none are the solver's business. */
+/* NaN values are handled by the solver. */
 static void test_not_a_number(void **state)
 {
     (void)state;
@@ -233,7 +233,7 @@ static void test_not_a_number(void **state)
     live_end(&live);
 }
 
-/* The calls around the events and the steps fail by their own names. */
+/* Failures of calls around events and steps name the call. */
 static void test_other_errors(void **state)
 {
     (void)state;
@@ -318,8 +318,8 @@ static fmi3Status note_tolerance3(fmi3Instance instance, fmi3Boolean defined, fm
     return fmi3OK;
 }
 
-/* A tolerance is for what the FMU solves by itself. FMI 2.0 tells it before there is anything to solve, and some FMUs of it warn
- * of one in Model Exchange; the others hear of it where they are initialised. */
+/* A tolerance is for equations that the FMU solves internally. FMI 2.0 sets it before initialisation, and some such
+ * FMUs warn of it in Model Exchange; other versions receive it with the initialisation. */
 static void test_tolerance(void **state)
 {
     (void)state;
@@ -352,7 +352,7 @@ static void test_failed_instantiation(void **state)
     tt_fmu_free(live.fmu);
 }
 
-/* What the description claims and the library lacks is not used. */
+/* Capabilities that the description declares and the library lacks are not used. */
 static void test_missing_functions(void **state)
 {
     (void)state;
@@ -371,7 +371,7 @@ static void test_missing_functions(void **state)
     live_end(&live);
 }
 
-/* Numbers that the library does not tell are those of the description. */
+/* Numbers that the library does not report are taken from the description. */
 static void test_missing_counts(void **state)
 {
     (void)state;
@@ -393,7 +393,7 @@ static void test_missing_counts(void **state)
     live_end(&live);
 }
 
-/* What the next update of the discrete states says, of FMI 1.0 and 2.0. */
+/* The results of the next update of the discrete states, for FMI 1.0 and 2.0. */
 static struct {
     fmiEventInfo one;
     fmi2EventInfo two;
@@ -433,7 +433,7 @@ static void check_discrete(struct tt_discrete_update d, bool again, bool termina
         assert_same_double(d.next_event, 0.125);
 }
 
-/* Every field of the event information, by itself. */
+/* Every field of the event information separately. */
 static void test_event_information(void **state)
 {
     (void)state;

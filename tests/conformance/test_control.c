@@ -173,7 +173,7 @@ static void check_rows(const struct outcome *outcome, const struct tutti_run_opt
 
 enum { MOST_INPUTS = 3 };
 
-/* Every do-step is counted once, and as what it was. The unit that counts by itself agrees. */
+/* Every do-step is counted once, in its category, as a unit's own count confirms. */
 static void check_counts(const struct outcome *outcome, const char *coupling, const char *events)
 {
     const struct tutti_run_stats *stats = &outcome->stats;
@@ -254,8 +254,8 @@ static void all_combinations_run(void **state)
                 run_combination(&ring, couplings[c], orders[o], detections[e]);
 }
 
-/* Units that cannot go back by themselves, and are not to be forked, are named, with what to use instead; what takes no unit back
- * runs with them. */
+/* Units without rollback, which are not forked, are named, with an alternative; couplings without rollback run with
+ * them. */
 static void units_that_cannot_go_back(void **state)
 {
     (void)state;
@@ -317,11 +317,11 @@ static void check_tolerance(const char *coupling, const char *order, double p)
                   coupling, order, coarse, fine, few, many, gain, more);
     double q = p + 1;
     assert_true(fine < 10 * pow(1e-6, p / q));
-    if (coupling_of(coupling)->constrains) { /* its order is that of constraints, of which there are none here */
+    if (coupling_of(coupling)->constrains) { /* its order is that of constraints, which are missing here */
         assert_true(gain > 0.8 * p / q && more < 1 / q + 0.15);
         return;
     }
-    if (p < 3 && !is("slope")) /* else there are too few steps, or solvers inside of units err more */
+    if (p < 3 && !is("slope")) /* otherwise there are too few steps, or errors of internal solvers dominate */
         assert_near(gain, p / q, 0.2 * p / q);
     assert_near(more, is("slope") ? 0.5 : 1 / q, 0.15);
 }
@@ -336,8 +336,8 @@ static void errors_fall_with_the_tolerance(void **state)
             check_tolerance(couplings[c], orders[o], coupling_of(couplings[c])->order((unsigned)o));
 }
 
-/* An iteration that may not go on for long: where it does not come to rest, the step is taken back and made shorter, down to
- * the least one, which is accepted as it is. */
+/* A limited iteration: if it does not converge, the step is rolled back and shortened, down to the least one, which is
+ * accepted as it is. */
 static void iterations_that_do_not_converge(void **state)
 {
     (void)state;

@@ -23,8 +23,7 @@ static double lag(double x, double u, double slope, double h)
     return x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4);
 }
 
-/* How a signal goes on from the last of `count` points: the slope of the line through two, or of the parabola through three,
- * there. */
+/* The slope at the last of `count` points: of the line through two, or of the parabola through three. */
 static double slope_of(const struct point *points, int count, int which)
 {
     const struct point *last = &points[count - 1];
@@ -77,8 +76,8 @@ static struct tutti_run_options plain_options(const char *extrapolate)
     };
 }
 
-/* Nicolai 2019 eq. 5 with the mean inside of the root, of what separates both, by 2^p - 1. (PITFALLS: the norm must square inside the
- * root.) */
+/* Nicolai 2019 eq. 5 with the mean inside of the root, of their difference, by 2^p - 1. (PITFALLS: the norm must square
+ * inside the root.) */
 static double norm(const struct point *from, const struct point *whole, const struct point *halves, unsigned order)
 {
     double sum = 0;
@@ -147,7 +146,8 @@ static void the_next_step_knows_the_order(void **state)
     outcome_fini(&outcome);
 }
 
-/* What an output moves in a step is a quantum, as far as it goes on as it did (Awais 2015 eq. 4.5). `a` and `b`: those of the outputs. */
+/* An output moves by a quantum in a step, as far as it keeps its rate (Awais 2015 eq. 4.5). `a` and `b`: those of the
+ * outputs. */
 static void check_quanta(double a, double b, const char *const *named, size_t count)
 {
     struct outcome outcome;

@@ -13,7 +13,7 @@
 
 static const struct tt_coupling *kind;
 
-/* Steps so many times as long, to be above the errors of solvers. */
+/* Factor on step sizes, so that errors exceed those of solvers. */
 static int longer(void)
 {
     return kind->iterates ? 8 : 1;
@@ -224,8 +224,8 @@ static void times_are_those_of_the_grid(void **state)
     }
 }
 
-/* After many steps a unit that shows its time (x sin(t) + u t, with x = u = 1) is where the others are, to the bit, and one
- * that no unit acts upon is where it would be by itself. */
+/* After many steps a unit that shows its time (x sin(t) + u t, with x = u = 1) has exactly the time of the others, and
+ * an uncoupled one has its stand-alone result. */
 static void nothing_drifts(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void recording_is_free_where_values_are_known(void **state)
     outcome_fini(&recorded);
 }
 
-/* However it is iterated, it comes to the same; a limit that is too low is told, and still ends where it must. */
+/* All ways of iterating agree; a limit that is too low is reported, and still gives the right end. */
 static void sweeps_and_accelerations_agree(void **state)
 {
     (void)state;

@@ -105,14 +105,14 @@ static void announced_times_are_hit_to_the_bit(void **state)
  * all were there. */
 static const double SWITCHED = 0.437;
 
-/* FMI 1.0 has no saved states: where a unit crosses its events by itself, on the way, there is no way back over them. */
+/* FMI 1.0 has no saved states: after a unit crossed an event alone inside a step, it cannot be rolled back over it. */
 static bool cannot_undo(const char *coupling, const char *control, const char *version)
 {
     bool back = coupling_of(coupling)->iterates || control_of(control)->rejects;
     return is("none") && back && strcmp(version, "1me") == 0;
 }
 
-/* With inputs that move: after the event they begin anew, else the jump itself would be taken for a slope. */
+/* With moving inputs: they restart after the event; otherwise the jump would be treated as a slope. */
 static void check_coming_back(const char *coupling, const char *control, const char *order, const char *version,
                               const char *interface)
 {

@@ -151,8 +151,8 @@ static void events_at_points_of_all_sorts(void **state)
 
 static const char *const controls[] = {"fixed", "richardson", "slope", "embedded"};
 
-/* A room whose surroundings are another room: it comes back for its thermostat, all others come there, and with what they are
- * there it is not yet time. That must not go on for ever. */
+/* A room whose surroundings are a second room: its thermostat ends a step early, all others step there, and with their
+ * values its time has not yet come. That must not repeat forever. */
 static void an_event_that_flees(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void a_discarded_step_is_made_shorter_by_all(void **state)
     }
 }
 
-/* One that comes back early for no reason: with `none` it goes on by itself, else all others come to where it is. */
+/* A unit that returns early without an event: with `none` it continues alone, otherwise all others step to its time. */
 static void an_early_return_without_event(void **state)
 {
     (void)state;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Inputs that move inside a step: the order that a coupling gains by them, whatever knows the slopes (the unit that
- * gives the signal, or its past) and however units take them (derivatives of inputs in FMI 1.0 and 2.0, intermediate
- * update in 3.0, Model Exchange by ourselves). One program, all explicit couplings, and those that repeat steps.
+/* Inputs that move inside a step: the order that a coupling gains by them, for all sources of slopes (the unit that
+ * provides the signal, or its past) and all ways of passing them (derivatives of inputs in FMI 1.0 and 2.0,
+ * intermediate update in 3.0, Model Exchange). One program, all explicit couplings, and those that repeat steps.
  *
- * A lag that t^2 drives -> a lag -> ... -> a lag -> back to the first. Everything begins at rest, because the past is not known there: one step
- * with inputs that stand still, where they move, would cost an order. */
+ * A lag that t^2 drives -> a lag -> ... -> a lag -> back to the first. Everything begins at an equilibrium, because
+ * there is no past: one step with constant inputs, where they move, would cost an order. */
 #include "masters.h"
 
 enum { LAGS = 5 };
@@ -21,13 +21,13 @@ struct sort {
 };
 static const struct sort silent = {"Follower", "x"}, telling = {"Tracker", "y"};
 
-/* Of which FMI versions they are. (A Tracker of FMI 3.0 that asks for its input does not learn how it moves, so what it says
- * of its second derivative is not true; in the ring of those that tell there is none.) */
+/* Their FMI versions. (A Tracker of FMI 3.0 that requests its input does not learn its movement, so its second
+ * derivative is wrong; the ring of units with derivatives has none.) */
 static const char *const silent_versions[][2] = {{"2", "cs"}, {"1cs", "cs"}, {"3", "cs"}, {"2", "me"}, {"3", "me"}};
 static const char *const telling_versions[][2] = {{"3", "cs"}, {"1cs", "cs"}, {"2", "cs"}, {"2", "me"}, {"3", "me"}};
 /* Without FMI 1.0 Co-Simulation, which cannot go back. */
 static const char *const versions[][2] = {{"2", "cs"}, {"1me", "me"}, {"3", "cs"}, {"2", "me"}, {"3", "me"}};
-/* ... with a first one that tells: what moves is of Model Exchange. */
+/* with a first unit that provides derivatives: the moving unit runs by Model Exchange */
 static const char *const cubic_versions[][2] = {{"2", "me"}, {"1me", "me"}, {"3", "cs"}, {"2", "cs"}, {"3", "me"}};
 
 static bool repeats(const char *coupling)

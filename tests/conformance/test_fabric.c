@@ -480,7 +480,7 @@ static void who_waits_stops_waiting(void **state)
     on_some(wait_in_reduction);
 }
 
-/* A stop after step 3 is no matter for those who have not made three; then they come back. */
+/* A stop after step 3 does not affect ranks that have not made three; then they return. */
 static void stop_later(struct tt_fabric *fabric)
 {
     struct net net;
@@ -498,7 +498,7 @@ static void stop_later(struct tt_fabric *fabric)
         fabric->step++;
     }
     if (fabric->rank == 0)
-        return; /* who goes on waits in vain */
+        return; /* a rank that continues would wait forever */
     enum tutti_err err = fabric->kind->exchange(fabric, 0, (char *)values);
     expect(err == TUTTI_ERR_STOPPED && tt_fabric_is_stopped(fabric));
 }
@@ -584,7 +584,7 @@ static void reports_come_whole_and_in_order(void **state)
     }
 }
 
-/* A stop is no reason to lose what a rank has to say: its last words come after it. */
+/* Reports after a stop are not lost. */
 static void stop_then_report(struct tt_fabric *fabric)
 {
     fabric->kind->stop(fabric, 0);

@@ -60,7 +60,7 @@ static struct counts step_on(struct tutti_simulation *simulation, int steps)
     return after;
 }
 
-/* From every point on, `ahead` steps there, back, and there again, before the simulation goes on from that point. */
+/* From every point on, `ahead` steps there, back, and there again, before the simulation continues from that point. */
 static void go_back_and_forth(const char *name, const struct tutti_run_options *options, int ahead)
 {
     struct tutti_run_options watched = *options;

@@ -119,7 +119,7 @@ static void what_cannot_be_opened_is_named(void **state)
     assert_false(exists(path));
 }
 
-/* A process that ends without a word leaves what it flushed. */
+/* A process that ends abruptly leaves its flushed rows. */
 static void flushed_rows_survive(void (*flush)(struct tt_recorder *recorder))
 {
     double x = 0;

@@ -90,7 +90,7 @@ static void save_mark(struct tt_recorder *recorder)
     tt_bytes_fini(&mark);
 }
 
-/* Opens the file, or reopens that of the mark at row `first`; marks it at row `at` and goes on to `rows`. */
+/* Opens the file, or reopens that of the mark at row `first`; marks it at row `at` and continues to `rows`. */
 static _Noreturn void record_and_end(size_t first, size_t at, size_t rows, enum ending ending)
 {
     struct tt_recorder *recorder = NULL;
@@ -281,7 +281,7 @@ static size_t rows_now(void)
     return rows;
 }
 
-/* What a run that went on leaves if it dies. */
+/* The file of a resumed run that dies. */
 static void its_rows_survive_as_those_of_any_run(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ static void test_close_limits(void **state)
     }
 }
 
-/* Long steps are no reason to leave the longest that was asked for; where the size is fixed, it is the only one. */
+/* Steps never exceed the given maximum; for fixed steps, it is the only size. */
 static void test_longest_step(void **state)
 {
     (void)state;
@@ -203,7 +203,7 @@ static void test_resume_at_the_end(void **state)
                 assert_ok(tt_solver_resume(solver, solver->t, problem.x));
             exact = problem.input + (exact - problem.input) * exp(-0.25);
             run_to(&problem, end);
-            /* who goes on blindly goes on badly */
+            /* a method that ignores the change is inaccurate */
             if (!(fabs(problem.x[0] - exact) <= (predictor == TUTTI_PREDICTOR_PROCEED ? 1e-3 : fine())))
                 fail_msg("predictor %d, t = %g: %g, not %g", predictor, end, problem.x[0], exact);
         }
@@ -211,7 +211,7 @@ static void test_resume_at_the_end(void **state)
     }
 }
 
-/* An event inside of a step: the states are those of the dense output there. */
+/* An event inside a step: the states are those of the dense output there. */
 static void test_resume_inside(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void test_resume_inside(void **state)
     }
 }
 
-/* Told more than once that the right-hand side is another one, at the same place: the same as told once. */
+/* Repeated announcements of a changed right-hand side at one point have no further effect. */
 static void test_resume_again(void **state)
 {
     (void)state;
@@ -463,7 +463,7 @@ static void test_no_value_any_more(void **state)
         assert_non_null(strstr(message, "tank.level"));
         assert_true(solver->t <= fmax(0, walls[i]) + (the_kind()->fixed ? 0.02 : 0));
         assert_true(solver->t >= walls[i] - 0.02);
-        /* It can begin anew. */
+        /* It can restart. */
         problem.wall = INFINITY;
         problem.x[0] = 0;
         assert_ok(tt_solver_restart(solver, 1, problem.x));
@@ -507,7 +507,7 @@ static enum tt_eval huge_rhs(void *context, double t, const double *x, double *d
     return eval;
 }
 
-/* Derivatives near the end of all numbers: no solver loops for ever, and no state that is no number comes out of it. */
+/* Derivatives near overflow: no solver loops forever, or returns a state that is not finite. */
 static void test_overflow(void **state)
 {
     (void)state;
@@ -548,7 +548,7 @@ static void test_late_start(void **state)
     problem_stop(&problem);
 }
 
-/* What the problem says of its failure is what the caller hears, and at once. */
+/* The problem's own failure reaches the caller at once. */
 static void test_failure(void **state)
 {
     (void)state;
@@ -662,8 +662,9 @@ static void test_counts(void **state)
     }
     assert_true(counts->rhs >= counts->steps);
     assert_int_equal(counts->directional, 0);
-    bool implicit = the_kind()->stiff && strcmp(KIND, "switch") != 0; /* this problem is not stiff, and it tells */
-    bool iterates = implicit && strcmp(KIND, "rodas") != 0;           /* whose equations are linear */
+    /* this problem is not stiff, which the solver detects */
+    bool implicit = the_kind()->stiff && strcmp(KIND, "switch") != 0;
+    bool iterates = implicit && strcmp(KIND, "rodas") != 0; /* whose equations are linear */
     assert_true(implicit ? counts->jacobians > 0 : counts->jacobians == 0);
     assert_true(implicit ? counts->factorisations > 0 : counts->factorisations == 0);
     assert_true(iterates ? counts->iterations >= counts->steps : counts->iterations == 0);

@@ -4,7 +4,7 @@
 
 static const double end = 3;
 
-/* What a run came to. */
+/* The result of a run. */
 struct figures {
     double error; /* largest at the end of a step */
     double dense; /* largest inside a step */
@@ -71,8 +71,8 @@ static void planet_init(struct problem *problem, double tolerance)
     planet_exact(problem, 0, problem->x);
 }
 
-/* The error is C h^order, for steps of one size: those of fixed-step methods, and of explicit ones, whose tolerance is no
- * bound but h_max is. (Implicit methods solve their equations as badly as the tolerance lets them.) */
+/* With fixed steps the error is C h^order: for fixed-step methods, and for explicit ones with h_max as the bound
+ * instead of the tolerance. (Implicit methods solve their equations only to the tolerance.) */
 static void test_order_of_steps(void **state)
 {
     (void)state;
@@ -191,7 +191,7 @@ static void test_integral(void **state)
     }
 }
 
-/* States of 1e9 and 1e-9, told by their nominals, are as good as those of 1. */
+/* States of 1e9 and 1e-9, with these nominals, are as accurate as those of 1. */
 static void test_nominals(void **state)
 {
     (void)state;
@@ -324,8 +324,8 @@ static void test_stiff_oscillator(void **state)
     }
 }
 
-/* Heat in a rod with its ends at 0, in cells: x = sin(pi z) exp(-lambda t). The matrix has three diagonals, of which the
- * pattern may lack the middle one as far as its problem is concerned: the first cell stands still. */
+/* Heat in a rod with its ends at 0, in cells: x = sin(pi z) exp(-lambda t). The matrix has three diagonals; the pattern
+ * may omit the middle one: the first cell is constant. */
 enum { CELLS = 50 };
 
 static double rate(void)

@@ -154,7 +154,7 @@ static void test_early_return(void **state)
     assert_int_equal(compare("3"), TUTTI_TRIPLE_STEP);
 }
 
-/* A do-step of FMI 2.0 that tells an error, and returns OK. */
+/* A do-step of FMI 2.0 that logs an error, and returns OK. */
 static int step_with_a_message(void *component, double t, double h, int no_going_back)
 {
     (void)component, (void)t, (void)h, (void)no_going_back;
@@ -162,7 +162,7 @@ static int step_with_a_message(void *component, double t, double h, int no_going
     return TUTTI_STATUS_OK;
 }
 
-/* It is told when the call is over, before the next one. */
+/* It is reported after the call, before the next one. */
 static void test_message_of_a_call_that_succeeds(void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_message_of_a_call_that_succeeds(void **state)
     live_end(&pair.live);
 }
 
-/* What the state machine forbids is left to those who say so. */
+/* Calls that the state machine forbids are left to the general path, which reports them. */
 static void test_not_in_step_mode(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void test_hops(void **state)
     end_ring(&hand);
 }
 
-/* One by itself, along points that have no exact numbers: step by step, and all at once. */
+/* One alone, along points without exact numbers: step by step, and all at once. */
 static void run_alone(uint32_t v, unsigned long most, unsigned calls, struct ring *ring)
 {
     _Atomic uint32_t heartbeat = 0;
@@ -363,7 +363,7 @@ static void test_alone(void **state)
     }
 }
 
-/* In the middle of a step, at a triple that has none of its own, or is not to be stepped. */
+/* In the middle of a step, at a triple without functions, or one that must not be stepped. */
 static void test_stop_in_a_step(void **state)
 {
     (void)state;

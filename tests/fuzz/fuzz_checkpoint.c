@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a checkpoint. The first says how: as a file as it is; as one whose sum is right, which no accident makes, but which
- * lets what it is of be anything; as frames of ranks (length in two bytes, the low one first, bytes), of which checkpoints are
- * made. What is taken as a file is composed again to the same bytes. */
+/* Any bytes as a checkpoint. The first selects the use: as a plain file; as a file with a corrected checksum, so that
+ * its content can be anything; as frames of ranks (length in two bytes, the low one first, bytes), of which checkpoints
+ * are made. An accepted file is written again with equal bytes. */
 #include <sodium.h>
 #include <stdint.h>
 #include <stdlib.h>

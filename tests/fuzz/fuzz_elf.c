@@ -35,7 +35,7 @@ static void entry(void *context, enum tt_elf_entry kind, const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct file file = {malloc(size > 0 ? size : 1), size}; /* of its own size, so that a look beyond it is seen */
+    struct file file = {malloc(size > 0 ? size : 1), size}; /* of the exact size, so that an overread is detected */
     if (!file.bytes)
         abort();
     if (size > 0)

@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum { SHAPE = 3 };
     if (size < SHAPE)
         return 0;
-    char *message = malloc(size > SHAPE ? size - SHAPE : 1); /* of its own size, so that a look beyond it is seen */
+    char *message = malloc(size > SHAPE ? size - SHAPE : 1); /* of the exact size, so that an overread is detected */
     check(message != NULL);
     memcpy(message, data + SHAPE, size - SHAPE);
     read_head(message, size - SHAPE);

@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum { FORMATS = sizeof formats / sizeof *formats };
     if (size == 0)
         return 0;
-    char *copy = malloc(size); /* of its own size, so that a look beyond it is seen */
+    char *copy = malloc(size); /* of the exact size, so that an overread is detected */
     check(copy != NULL);
     memcpy(copy, data + 1, size - 1);
     if (data[0] % (FORMATS + 1) == FORMATS)

@@ -36,7 +36,7 @@ static void remove_all(void)
     tt_tempdir_free(tempdir);
 }
 
-/* An FMU as a folder, whose files are written anew for every input. */
+/* An FMU as a folder, whose files are rewritten for every input. */
 static void make_folder(void)
 {
     char path[PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as the record of what a unit was told (--checkpoint-replay). The first says how: as what a checkpoint has of it; as the
- * entries alone; as calls that are recorded, and must bring a second unit to where the first one is. The unit is one of this file: what
- * it answers depends on all that it was told, and it looks at every value. */
+/* Any bytes as the record of a unit's calls (--checkpoint-replay). The first selects the use: as the part of a
+ * checkpoint; as the entries alone; as calls that are recorded, and must bring a second unit to the state of the first.
+ * The unit is defined in this file: its answers depend on all calls, and it reads every value. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static struct tt_var variables[] = {
 static struct tt_description desc = {.vars = variables, .var_count = sizeof variables / sizeof *variables};
 static struct tt_fmu fmu = {.path = "told.fmu", .desc = &desc};
 
-/* What it was told, in one number. */
+/* All its calls, in one number. */
 struct told {
     struct tt_unit unit;
     uint64_t state;
@@ -304,7 +304,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
         return 0;
-    uint8_t *copy = malloc(size); /* of its own size, so that a look beyond it is seen */
+    uint8_t *copy = malloc(size); /* of the exact size, so that an overread is detected */
     check(copy != NULL);
     memcpy(copy, data, size);
     if (data[0] % 3 == 0)

@@ -29,7 +29,7 @@ static void look(void *context, const struct tutti_progress *progress)
     *last = progress->time;
 }
 
-/* In memory of its own size, so that a look beyond it is seen. */
+/* In memory of the exact size, so that an overread is detected. */
 static void append(struct stream *stream, const uint8_t *bytes, size_t size)
 {
     char *larger = malloc(stream->size + size + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a CSV file. What is accepted is written again and read back to the same table. */
+/* Any bytes as a CSV file. An accepted file is written again and read back to an equal table. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

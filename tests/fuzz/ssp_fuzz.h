@@ -133,7 +133,7 @@ static inline bool same_nodes(const struct tt_tree_node *a, const struct tt_tree
     return !left && !right;
 }
 
-/* What is written is read as the same tree. */
+/* A written tree is read back unchanged. */
 static inline void check_round_trip(const struct tt_tree *tree)
 {
     struct tt_text text = {0};

@@ -156,7 +156,7 @@ WRAPPED(int, close, int fd) /* it is closed all the same */
     return failed ? -1 : result;
 }
 
-/* What a test does in between, for itself. */
+/* Pauses the failures for the test's own calls. */
 static inline enum failing_kind failing_pause(void)
 {
     enum failing_kind kind = failing.kind;

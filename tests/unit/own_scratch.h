@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* own_scratch.h - a fixture: every test of a file has a folder of its own. */
+/* own_scratch.h - a fixture: every test of a file has a separate folder. */
 #ifndef TUTTI_TEST_OWN_SCRATCH_H
 #define TUTTI_TEST_OWN_SCRATCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Actions that crash (base/crash.h): the caller that guards them goes on. */
+/* Actions that crash (base/crash.h): the guarding caller continues. */
 #include "test.h"
 
 #include <pthread.h>
@@ -39,7 +39,7 @@ static void test_guard(void **state)
 {
     (void)state;
     int calls = 0;
-    signal(SIGSEGV, on_crash); /* cmocka has one of its own */
+    signal(SIGSEGV, on_crash); /* cmocka installs a handler, too */
     assert_false(tt_crash_is_guarded());
     assert_true(tt_crash_guard(count, &calls));
     for (int i = 0; i < 3; i++) { /* the signal is not left blocked */

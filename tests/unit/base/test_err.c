@@ -131,7 +131,7 @@ static void test_threads_have_their_own(void **state)
     assert_string_equal(tutti_err_message(), "mine");
 }
 
-/* Foreign code that fails without a word: a message of before is not its own. */
+/* Foreign code that fails without a message: an earlier message is not used. */
 static void test_unsaid(void **state)
 {
     (void)state;

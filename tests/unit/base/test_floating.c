@@ -44,7 +44,7 @@ static void test_traps(void **state)
         look(false);
 }
 
-/* Flags are no modes. */
+/* Flags are not modes. */
 static void test_flags(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals reach own children and nobody else. What must be refused is tried with signal 0, which does nothing. */
+/* Signals reach own children only. Forbidden ones are tried with signal 0, which has no effect. */
 #include "test.h"
 
 #include <limits.h>

@@ -155,7 +155,7 @@ static void test_read_integers(void **state)
     assert_int_equal(u, 42);
 }
 
-/* A locale of our own, because a machine may have none with a comma. False: there is no localedef. */
+/* A locale made here, because a machine may have none with a comma. False: localedef is missing. */
 static bool make_comma_locale(struct scratch *scratch)
 {
     static const char source[] =

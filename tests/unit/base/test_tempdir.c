@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Temporary folders through crashes, kills and forks. What needs a process of its own runs in a forked child, which
+/* Temporary folders through crashes, kills and forks. Parts that need a separate process run in a forked child, which
  * returns 0 or the number of the line that failed. */
 #include "test.h"
 
@@ -183,7 +183,7 @@ static void on_fault(int signal)
 
 static int crash(int fd)
 {
-    /* The handler has a small stack of its own, as after a stack overflow. */
+    /* The handler has a separate small stack, as after a stack overflow. */
     static char stack[16384];
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, NULL);
     struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_ONSTACK};

@@ -52,7 +52,7 @@ static void deep(void **state)
     refuse_text(text.text, TUTTI_ERR_LIMIT, "nested more than 128 elements deep");
     tt_text_fini(&text);
 
-    /* What is just allowed is read. */
+    /* The largest permitted input is read. */
     tt_text_append(&text, ROOT "<VendorAnnotations><Tool name=\"t\">");
     for (int i = 0; i < 125; i++)
         tt_text_append(&text, "<a>");
@@ -114,7 +114,7 @@ static enum tutti_err end_any(void *context, struct tt_xml *xml)
     return TUTTI_OK;
 }
 
-/* An endless file: every element has a name of its own, which the parser has to remember. */
+/* An endless file: every element has a new name, which the parser has to store. */
 static enum tutti_err read_names(void *context, void *buffer, size_t size, size_t *got)
 {
     unsigned long *number = context;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bindings by themselves, on libraries that lack functions, that step on a thread of their own, and without memory; and what FMUs say. */
+/* The bindings alone, with libraries that lack functions, step in a separate thread, or run without memory; and
+ * messages of FMUs. */
 #include "failing.h"
 
 #include <stdlib.h>
@@ -138,8 +139,8 @@ static void test_missing(void **state)
 
 /* ---- steps on a thread of the FMU's ---- */
 
-static int pending;        /* so many times it is asked in vain */
-static bool cannot_answer; /* ... and what it says of itself fails */
+static int pending;        /* number of queries answered by pending */
+static bool cannot_answer; /* and the query itself fails */
 static double last_time;
 
 static fmi2Status get_status(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value)
@@ -273,7 +274,7 @@ static void test_messages(void **state)
     fini(&one);
 }
 
-/* Without memory for what was said it is told all the same. */
+/* Without memory for a message it is reported nevertheless. */
 static void test_messages_without_memory(void **state)
 {
     (void)state;

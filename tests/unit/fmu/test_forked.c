@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An FMU in a process of its own, which cannot be started, or is lost, or is asked for more than there is room for. */
+/* An FMU in a separate process that cannot be started, is lost, or receives more than fits. */
 #include "failing_processes.h"
 
 #include <stdlib.h>

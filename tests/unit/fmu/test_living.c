@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What FMUs pass as the environment of a callback: the one that they got, nothing, or something that is no environment at all. */
+/* The environment that FMUs pass to a callback: the one they received, NULL, or an invalid pointer. */
 #include "test.h"
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ static enum tutti_err update(void *context, struct tt_instance *in, struct tt_in
     return TUTTI_OK;
 }
 
-/* What the FMU got. */
+/* The callbacks that the FMU received. */
 static fmi2CallbackFunctions callbacks2;
 static struct {
     fmi3LogMessageCallback log;

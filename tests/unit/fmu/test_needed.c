@@ -58,7 +58,7 @@ static void visit(void *context, const char *path)
         snprintf(visited + strlen(visited), sizeof visited - strlen(visited), "%s ", path + length + 1);
 }
 
-/* What is visited from "fmu.so" on, and the library that is missing. */
+/* The libraries visited from "fmu.so" on, and the missing one. */
 static enum tutti_err look(const char *expected, const char *missing, bool is_nameless)
 {
     struct tt_needed_missing found;
@@ -117,7 +117,7 @@ static void test_missing(void **state)
     write_library("fmu.so",
                   (const struct entry[]){
                       {DT_NEEDED, "beside.so"}, {DT_NEEDED, "nowhere.so"}, {DT_NEEDED, "/no/path.so"}, {0, NULL}});
-    assert_ok(look("fmu.so ", "beside.so", false)); /* the first of them is told */
+    assert_ok(look("fmu.so ", "beside.so", false)); /* the first of them is reported */
     write_library("beside.so", (const struct entry[]){{DT_SONAME, "another"}, {0, NULL}});
     assert_ok(look("fmu.so beside.so ", "beside.so", true));
     write_library("fmu.so", (const struct entry[]){{DT_NEEDED, "/no/path.so"}, {0, NULL}});
@@ -163,7 +163,7 @@ static void test_memory(void **state)
     fail_each_call(FAILING_MEMORY, ENOMEM, look_at_family, NULL);
 }
 
-/* ---- what is no library ---- */
+/* ---- files that are not libraries ---- */
 
 static void refuse(size_t at, unsigned char byte, const char *words)
 {

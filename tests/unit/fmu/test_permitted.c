@@ -277,7 +277,7 @@ static struct tt_saved_state saved;
     X(TERMINATE, tt_instance_terminate(in))                                                                            \
     X(RESET, tt_instance_reset(in))
 
-/* A call that an interface does not have at all is no part of its table either. */
+/* A call that an interface does not have is not in its table. */
 static enum tutti_err make_call(struct tt_instance *in, enum tt_fmi_call call, bool *made)
 {
     *made = true;

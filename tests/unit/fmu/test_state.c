@@ -73,7 +73,7 @@ static void test_no_read_after_set(void **state)
 static void test_event_mode(void **state)
 {
     (void)state;
-    for (int fmi = 1; fmi <= 2; fmi++) /* I8: before 3.0 there is none */
+    for (int fmi = 1; fmi <= 2; fmi++) /* I8: missing before 3.0 */
         for (int s = 0; s < TUTTI_STATE_COUNT; s++)
             assert_false(allowed(TUTTI_CS, fmi, TUTTI_CALL_ENTER_EVENT, s));
     assert_true(ALLOWED(3, ENTER_EVENT, STEP));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Alarm - announces one event, at a time of the user's choice, and tells how often and when it rang. A second event comes
- * `again` later. */
+/* Alarm - announces one event, at a time of the user's choice, and reports the number and time of its events. A second
+ * event comes `again` later. */
 #include "kit.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Beat.c - a unit of random systems of clocks: a clock of its own, one that others make tick, one that it makes tick. What it computes shows in
- * which order all of it came. */
+/* Beat.c - a unit of random systems of clocks: a periodic clock, one that others trigger, one that it triggers. Its
+ * outputs depend on the order of all ticks. */
 #include "kit.h"
 
 struct beat {

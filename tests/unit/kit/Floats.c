@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Floats - lags x' = u - a x, n of them with inputs and outputs of Float64, n with Float32, and one with scalars of Float32: arrays whose
- * size a structural parameter gives, asked for inside of a step. */
+/* Floats - lags x' = u - a x, n of them with inputs and outputs of Float64, n with Float32, and one with scalars of
+ * Float32: arrays whose size a structural parameter sets, requested inside a step. */
 #include "kit.h"
 
 struct floats {

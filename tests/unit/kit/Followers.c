@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Followers - two lags x' = (u - x) / T in arrays of constant size; the FMU asks for its input inside of a step. */
+/* Followers - two lags x' = (u - x) / T in arrays of constant size; the FMU requests its input inside a step. */
 #include "kit.h"
 
 struct followers {

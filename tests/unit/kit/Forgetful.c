@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Forgetful - a ball that falls and bounces, and looks at its height after every micro step: where the sign is another one than
- * after the last, there is an event. That last sign is not part of its saved states, as in some real FMUs: a master
- * that goes back over the floor and steps there again is told of no event the second time. (One instance per process.) */
+/* Forgetful - a ball that falls and bounces, and checks its height after every micro step: a changed sign is an event.
+ * The last sign is not part of its saved states, as in some real FMUs: a master that rolls back over the floor and
+ * steps there again gets no event the second time. (One instance per process.) */
 #include "kit.h"
 
 struct ball {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Namesake - x' = u - x, and functions of its own with names of libraries that an importer may have: SUNDIALS, KLU, LAPACK,
- * BLAS, expat, libzip, ZeroMQ. Each adds NAMESAKE to `own`, which is 8 NAMESAKE if its calls reach its own functions; a call
- * of one of them from outside ends the process. */
+/* Namesake - x' = u - x, and functions named like those of libraries that an importer may have: SUNDIALS, KLU, LAPACK,
+ * BLAS, expat, libzip, ZeroMQ. Each adds NAMESAKE to `own`, which is 8 NAMESAKE if its calls reach its functions; a
+ * call of one of them from outside ends the process. */
 #include "kit.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 enum {
     COUNT,          /* and look no further */
     RESET,          /* x becomes `back` */
-    RESET_SILENTLY, /* ... and the importer is not told */
+    RESET_SILENTLY, /* without notifying the importer */
     END,
     ITERATE, /* three rounds */
     NEVER_SETTLE,
@@ -122,7 +122,7 @@ static enum kit_status event(struct kit *kit, void *self, double t, struct kit_e
 
 static enum kit_status completed_step(struct kit *kit, void *self, double t, bool *step_event)
 {
-    return KIT_OK; /* but it wants to be told */
+    return KIT_OK; /* but it requires the notification */
 }
 
 const struct kit_model kit_model = {

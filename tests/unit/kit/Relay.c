@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Relay - y = high as long as u is below a limit, then low: a jump that no event tells of, and a difference quotient across it
- * means nothing. With RELAY_IS_TANK: Tank, whose level is the integral of its inflow, but which tells that the level depends on
- * the inflow at once, as some exporters write down every input. */
+/* Relay - y = high as long as u is below a limit, then low: a jump without an event, across which a difference quotient
+ * is meaningless. With RELAY_IS_TANK: Tank, whose level is the integral of its inflow, but which declares that the
+ * level depends on the inflow directly, as some exporters list every input. */
 #include "kit.h"
 
 struct relay {

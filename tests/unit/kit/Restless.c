@@ -7,7 +7,7 @@ enum {
     NOTHING,
     CLAIM,    /* says that the states have changed, and they have not */
     NOMINALS, /* says so of the nominal values */
-    NUDGE,    /* x moves by 0.01, and the importer is not told */
+    NUDGE,    /* x moves by 0.01, without notifying the importer */
     SWITCH,   /* the derivative of x is another one from then on, and no state is */
 };
 

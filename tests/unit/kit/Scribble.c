@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Scribble - x' = u - x, which at t = 0.5 overwrites all memory that its process shares with others and may write to, once. Parameters say
- * what it writes (`pattern`), how much of it (`sparse`: one word in 1000), in which call (`inside`: where derivatives are computed, else
- * where outputs are), and what comes next (`after`). For tests that run in a namespace of their own (tests/system/scribbled.py). */
+/* Scribble - x' = u - x, which at t = 0.5 overwrites all memory that its process shares with others and may write to,
+ * once. Parameters select the written value (`pattern`), its density (`sparse`: one word in 1000), the call (`inside`:
+ * when derivatives are computed, otherwise when outputs are), and the continuation (`after`). For tests in a separate
+ * namespace (tests/system/scribbled.py). */
 #include "kit.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sliding - x' = -1 where x was found positive by the last event, else +1: from x = 0 on, at t = |x(0)|, it can but chatter,
- * because the switch has no hysteresis. With `bounce` it is a ball that never rests: its bounces pile up. */
+/* Sliding - x' = -1 if the last event found x positive, otherwise +1: from x = 0 on, at t = |x(0)|, it chatters,
+ * because the switch has no hysteresis. With `bounce` it is a ball whose bounces accumulate. */
 #include "kit.h"
 
 struct sliding {

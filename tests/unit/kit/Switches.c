@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Switches - x' = rate + u, and one discrete output of every type, each of which changes where x reaches a level of its own;
- * the flag falls again `width` later. Built with SWITCHES_COME_BACK, as EarlySwitches, it has event mode and comes back early
- * from a step in FMI 3.0; otherwise Co-Simulation shows its events by these outputs only. */
+/* Switches - x' = rate + u, and one discrete output of every type, each of which changes when x reaches its level; the
+ * flag falls again `width` later. Built with SWITCHES_COME_BACK, as EarlySwitches, it has event mode and comes back
+ * early from a step in FMI 3.0; otherwise Co-Simulation shows its events by these outputs only. */
 #include "kit.h"
 
 enum { FLAG, COUNT, COLOR, TEXT, LEVEL, FALL, SWITCHES };

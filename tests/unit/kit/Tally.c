@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tally - a lag, x' = u - x, that keeps count of its do-steps: of those that count, in its state, and of all that were ever
- * asked for, outside of it, where no rollback reaches. It refuses steps longer than `most`. */
+/* Tally - a lag, x' = u - x, that counts its do-steps: the effective ones in its state, and all of them outside of it,
+ * beyond the reach of rollback. It rejects steps longer than `most`. */
 #include "kit.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Wave - x' = u - x, with outputs that are not linear and one that depends on time itself. PlainWave is the same without
- * saved states and directional derivatives; those of BrokenWave are no numbers, those of LyingWave are wrong. FaultyWave is
- * built with the fault layer. */
+/* Wave - x' = u - x, with nonlinear outputs and one that depends on time explicitly. PlainWave has no saved states and
+ * directional derivatives; those of BrokenWave are NaN, those of LyingWave are wrong. FaultyWave is built with the
+ * fault layer. */
 #include "kit.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@ extern struct exchange {
     size_t nx, nz;
 } me;
 
-/* What a run saw: its events, and where it ended. */
+/* The history of a run: its events, and its end. */
 extern struct history {
     int count;
     double time[MAX_EVENTS];

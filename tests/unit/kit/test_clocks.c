@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks of the kit: what each kind may be asked and told, and when; partitions in event mode and in Scheduled Execution. */
+/* Clocks of the kit: which calls each kind permits, and when; partitions in event mode and in Scheduled Execution. */
 #include "harness.h"
 
 /* As in the table of kit/models/Clocks.c. */

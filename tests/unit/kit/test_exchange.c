@@ -27,7 +27,7 @@ static void the_ball_bounces_on_time(void **state)
             t += 2 * v / 9.81;
         }
         assert_int_equal(get_integer(8), 11);
-        assert_true(seen.x[1] == 0 && get(1) == seen.x[0]); /* at rest */
+        assert_true(seen.x[1] == 0 && get(1) == seen.x[0]); /* at the equilibrium */
         close_model();
     }
 }
@@ -82,7 +82,7 @@ static void a_step_event_changes_the_nominal_value(void **state)
         for (int i = 0; i < seen.count; i++) {
             assert_near(seen.time[i], (i + 1) * log(10) + 0.005, 0.005);
             assert_true(seen.by_step[i] && !seen.states_changed[i]);
-            assert_true(version == 1 || seen.nominals_changed[i]); /* FMI 1.0 does not tell */
+            assert_true(version == 1 || seen.nominals_changed[i]); /* FMI 1.0 does not report it */
         }
         assert_near(seen.x[0], exp(5), 1e-6);
         assert_int_equal(get_integer(5), 2);
@@ -223,7 +223,7 @@ static void saved_states_hold_nominal_and_mode(void **state)
     close_model();
 }
 
-/* The instance survives a size for which there is no memory: it is as it was at first. */
+/* The instance survives a size for which memory is insufficient: it is in its initial state. */
 static void too_large_arrays_are_refused(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@ static double get(struct fmi3 *f, fmi3Instance c, unsigned vr)
     return value;
 }
 
-/* What a do-step answered. */
+/* The results of a do-step. */
 struct step {
     bool event, terminate, early;
     double time;
@@ -304,7 +304,7 @@ static void time_events_are_announced_and_hit(void **state)
     library_close(&library);
 }
 
-/* What the intermediate update saw and does. */
+/* The arguments and results of the intermediate update. */
 static struct {
     struct fmi3 *f;
     fmi3Instance c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a do-step does with points that the model refuses, and with events at its start; derivatives after it. */
+/* The handling of points that the model refuses, and of events at its start, in a do-step; derivatives after it. */
 #include "harness.h"
 
 static struct library library2, library3;
@@ -129,7 +129,7 @@ static void a_jump_of_an_input_is_an_event(void **state)
     f3.fmi3FreeInstance(c);
 }
 
-/* Without a function of its own, an output's derivative comes from the partial ones: of y = x - u with x' = x + u. */
+/* Without an explicit function, an output's derivative comes from the partial ones: of y = x - u with x' = x + u. */
 static void derivatives_of_outputs_follow_from_partial_ones(void **state)
 {
     (void)state;

@@ -19,7 +19,8 @@ static inline void on_alarm(int signal)
     _exit(0);
 }
 
-/* Row i has x = i / 10, and every seventh is flushed. Ended after so many microseconds by an alarm; 0: from outside. */
+/* Row i has x = i / 10, and every seventh is flushed. Ended by an alarm after a number of microseconds; 0: from
+ * outside. */
 static inline void record_until_ended(const struct tt_record_format *format, const char *path,
                                       const struct tt_column *columns, size_t count, double *x, unsigned microseconds)
 {

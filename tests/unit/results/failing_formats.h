@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* failing_formats.h - a result is written, gone on with, read and compared while each allocation and each call about files fails once. */
+/* failing_formats.h - a result is written, resumed, read and compared while each allocation and each file operation
+ * fails once. */
 #ifndef TUTTI_TEST_FAILING_FORMATS_H
 #define TUTTI_TEST_FAILING_FORMATS_H
 
@@ -111,7 +112,7 @@ static enum tutti_err write_file(void *context)
     return err;
 }
 
-/* Another run goes on from the mark, with a file that has more. */
+/* A second run resumes at the mark, with a file that has more. */
 static enum tutti_err go_on(void *context)
 {
     struct writing *w = context;

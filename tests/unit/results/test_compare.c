@@ -81,7 +81,7 @@ static void test_worst_first(void **state)
     assert_true(comparison.variables[3].held && !comparison.variables[1].held);
 }
 
-/* What is allowed goes by the range of the reference; --atol is added. */
+/* The tolerance is relative to the range of the reference; --atol is added. */
 static void test_tolerances(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void test_units_of_time(void **state)
     assert_string_equal(comparison.units[0].result, "ms");
 }
 
-/* What the reference has as a number cannot be a text. */
+/* A number in the reference must not be a text. */
 static void test_text_for_a_number(void **state)
 {
     (void)state;

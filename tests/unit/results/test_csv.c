@@ -82,7 +82,7 @@ static void test_types(void **state)
     assert_int_equal(n, TUTTI_TYPE_COUNT);
     struct tt_recorder *recorder = open_csv(scratch_path(&scratch, "a.csv"), columns, n);
     assert_int_equal(csv->row(recorder, 0), TUTTI_OK);
-    /* The values are read anew for every row. */
+    /* The values are read for every row. */
     f64 = NAN;
     f32 = -INFINITY;
     i8 = 1;
@@ -139,7 +139,7 @@ static void test_header(void **state)
     assert_file("a.csv", "time\n3\n");
 }
 
-/* Brackets that belong to a name are told from those of a unit. */
+/* Brackets that belong to a name are distinguished from those of a unit. */
 static void test_header_with_units(void **state)
 {
     (void)state;

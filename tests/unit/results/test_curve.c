@@ -54,7 +54,7 @@ static void test_same(void **state)
         struct tt_distance worst = between(a, a, 0, 2, 0, turn == 0 ? 0 : turn == 1 ? 1e-6 : 0.5);
         assert_true(worst.error == 0 && worst.share == 0 && worst.result == worst.reference);
     }
-    /* A row more on the line is no difference. */
+    /* An additional row on the line is not a difference. */
     assert_true(share(CURVE(false, 0, 1, 1, 3), CURVE(false, 0, 1, 0.25, 1.5, 1, 3), 0, 0) == 0);
 }
 
@@ -70,7 +70,7 @@ static void test_numbers(void **state)
     /* Seen from a time of the reference that the result lacks. */
     worst = between(CURVE(false, 0, 1, 2, 4), reference, 0, 2, 1, 0);
     assert_true(worst.time == 1 && worst.result == 2.5 && worst.reference == 2 && worst.error == 0.5);
-    /* What is outside is not looked at; the range may begin and end between rows. */
+    /* Rows outside are ignored; the range may begin and end between rows. */
     assert_true(between(result, reference, 0, 0.5, 1, 0).error == 0.25);
     assert_true(between(result, reference, 2, 2, 1, 0).error == 0);
     worst = between(result, reference, 0.5, 0.5, 1, 0);
@@ -116,7 +116,7 @@ static void test_shifted_event(void **state)
     assert_true(share(CURVE(true, 0, 0, 1, 5, 2, 5), CURVE(true, 0, 0, 0.5, 0, 1.01, 5, 2, 5), 0.1, 0.009) == 50);
     /* The jump leads elsewhere. */
     assert_near(share(CURVE(false, 0, 0, 1, 0, 1, 6, 2, 6), at_one, 0.5, 0.01), 2, 1e-12);
-    /* A slope is no jump. */
+    /* A slope is not a jump. */
     assert_true(share(CURVE(false, 0, 0, 1, 0, 1.5, 5, 2, 5), at_one, 0.1, 0.01) > 1);
 }
 
@@ -283,7 +283,7 @@ static int compare_doubles(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* The same between the times of both, a little inside of what is straight. */
+/* As above between the times of both, slightly inside the straight parts. */
 static double pieces_off(const struct tt_curve *a, const struct tt_curve *r, double end, double tau)
 {
     double times[2 * MOST + 1] = {end}, worst = 0;

@@ -24,7 +24,7 @@ static struct tt_byte_writer write_columns(const char *path, const struct tt_col
     return mark;
 }
 
-/* A run goes on with the file that it had; one that differs in anything is left alone. */
+/* A run resumes its file; one that differs in anything is left unchanged. */
 static void test_another_file(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static enum tutti_err write_sheet(void *context)
     if (!err)
         err = format->flush(recorder);
     if (!err)
-        err = format->flush(recorder); /* there is nothing to write */
+        err = format->flush(recorder); /* nothing to write */
     enum tutti_err closing = format->close(recorder);
     return err ? err : closing;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of lines that a later run goes on with. */
+/* Files of lines that a later run resumes. */
 #include "results/record_file.h"
 
 #include <errno.h>

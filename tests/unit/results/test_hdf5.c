@@ -225,8 +225,8 @@ static void flushes_do_not_let_the_file_grow(void **state)
     free_rule(&rule);
 }
 
-/* Another process, which writes as many rows as it is told to, and says when they are flushed. HDF5 would not let one and the
- * same process read what it writes. */
+/* A second process, which writes rows on request and reports when they are flushed. HDF5 does not permit one process to
+ * read what it is writing. */
 static void write_on_demand(const char *path, int orders, int answers)
 {
     struct rule rule = make_rule(5);
@@ -334,7 +334,7 @@ static void other_files_are_refused(void **state)
     assert_fails(tutti_result_open(&result, path, NULL), TUTTI_ERR_FORMAT, "empty.hdf5");
 }
 
-/* Files of many chunks, on which a run goes on from `at` after it had come to `reached`; and once more. */
+/* Files of many chunks, which a run resumes at `at` after it had reached `reached`; and once more. */
 static void go_on(size_t n, size_t at, size_t reached, size_t rows)
 {
     struct rule rule = make_rule(n);

@@ -228,7 +228,7 @@ static void test_aliases(void **state)
     file_fini(&file);
 }
 
-/* Constants are stored once, with their values at the first row; one whose alias is none is none either. */
+/* Constants are stored once, with their values at the first row; one with a varying alias is not. */
 static void test_constants(void **state)
 {
     (void)state;
@@ -498,7 +498,7 @@ static void test_full_disk(void **state)
     }
 }
 
-/* No room for what comes before the rows: told at once, and nothing of it is left. */
+/* No room for the header: reported at once, and nothing of it is left. */
 static void test_no_room_for_the_head(void **state)
 {
     (void)state;

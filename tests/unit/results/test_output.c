@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run's log is told of what a file cannot show, and runs that go on after an interruption. */
+/* Warnings in the log about values that a file cannot represent, and resumed runs. */
 #include "results/output.h"
 
 #include "scratch.h"
@@ -97,7 +97,7 @@ static void rows_in_place(void **state)
     assert_true(kept[2] == 1 && kept[3] == -1 && kept[4] == 2 && kept[5] == -2);
 }
 
-/* Nothing was recorded: there is nothing to tell, and what an earlier run recorded stays. */
+/* No rows were recorded: no warnings, and the rows of an earlier run stay. */
 static void no_rows(void **state)
 {
     (void)state;
@@ -123,7 +123,7 @@ static void no_rows(void **state)
 
 enum { ROWS = 60 };
 
-/* What a run is told, and what it has. */
+/* The data of a run, and the expected warnings. */
 struct piece {
     const char *name; /* of the file; NULL: a watcher only */
     int first, end;

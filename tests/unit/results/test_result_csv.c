@@ -151,7 +151,7 @@ static void test_cells(void **state)
     assert_values(result, "s", (double[]){NAN, NAN, 1, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN}, 11);
     assert_false(result->variables[1].numeric);
     tutti_result_free(result);
-    /* A decimal comma is none where the comma separates columns. */
+    /* A decimal comma is not accepted where the comma separates columns. */
     result = open_text("time,x\n0,\"1,5\"\n");
     free(read_one(result, "x"));
     assert_false(result->variables[0].numeric);
@@ -242,7 +242,7 @@ static void test_aborted(void **state)
     assert_fails(tutti_result_open(&result, path, &sink), TUTTI_ERR_FORMAT, "the time 'x'");
 }
 
-/* What is written after a file was opened is not read: it might have no end. */
+/* Data written after a file was opened is not read: it might be endless. */
 static void test_growing(void **state)
 {
     (void)state;
@@ -388,7 +388,7 @@ static void test_changed(void **state)
     tutti_result_free(result);
 }
 
-/* What the recorder writes is read to the same bits. */
+/* Recorded values are read back to the bit. */
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static void test_round_trip(void **state)
 
 #define SENT "time,federation,federate,kind,name,member,stamp,value,bytes\n"
 
-/* What an RTI recorded: rows are in the order in which they came, not in that of their times. */
+/* A recording of an RTI: rows are in the order of arrival, not of their times. */
 static void test_sent(void **state)
 {
     (void)state;

@@ -120,7 +120,7 @@ static void add_class(struct bytes *bytes, const char *class, const struct form 
     add_text(bytes, "Aclass", lines, 4, &upright);
 }
 
-/* What a file is made of; the default is whole. */
+/* The parts of a file; the default is complete. */
 struct parts {
     const char *class, *const *names, *const *descriptions;
     const double (*info)[4];

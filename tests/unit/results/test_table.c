@@ -260,7 +260,7 @@ static void test_pipe(void **state)
     tt_csv_table_free(table);
 }
 
-/* What the recorder writes, the table reads: the same bits, the same texts. */
+/* The table reads what the recorder writes: equal bits, equal texts. */
 static void test_round_trip(void **state)
 {
     (void)state;

@@ -11,7 +11,7 @@
 #include "base/options/options.h"
 #include "own_scratch.h"
 
-/* Reading the system has tests of its own. */
+/* Reading the system is tested separately. */
 enum tutti_err __real_tt_job_open(struct tt_job *job, const struct tutti_run_options *options,
                                   const struct tt_visit *visit);
 enum tutti_err __wrap_tt_job_open(struct tt_job *job, const struct tutti_run_options *options,

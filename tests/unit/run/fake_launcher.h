@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fake_launcher.h - for tests of the conductor's loop: a launcher of made-up ranks (conducted.h), which report and end as a script
- * says. What it was asked to do is there to look at. */
+/* fake_launcher.h - for tests of the conductor's loop: a launcher of fake ranks (conducted.h), which report and end by
+ * a script. Records the calls it received. */
 #ifndef TUTTI_TEST_FAKE_LAUNCHER_H
 #define TUTTI_TEST_FAKE_LAUNCHER_H
 
@@ -10,7 +10,7 @@
 #include "look.h"
 #include "sim/stats.h"
 
-/* What a rank does once it has reported everything. */
+/* The action of a rank after its last report. */
 enum fake_end {
     FAKE_LEAVES,
     FAKE_LIVES, /* for ever */
@@ -22,10 +22,10 @@ enum fake_end {
 /* 0 stands for never, or not. */
 struct fake_rank {
     int from;        /* the poll before which it reports nothing */
-    size_t at_first; /* bytes that it reports by itself; 0: all that there are */
+    size_t at_first; /* bytes that it reports at first; 0: all */
     enum fake_end then;
     uint64_t step;   /* that it has come to */
-    bool heeds_stop; /* reports its end once it is told to stop: `stopped_as` */
+    bool heeds_stop; /* reports its end after a stop request: `stopped_as` */
     enum tutti_err stopped_as;
 };
 

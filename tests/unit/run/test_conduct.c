@@ -153,7 +153,7 @@ static void an_interrupt_is_handed_on_and_stops_all(void **state)
 
 /* ---- losses ---- */
 
-/* Two ranks with so many rows each; the second one does this then, after `step` steps. The first one is told to stop there. */
+/* Two ranks with `rows` rows each; then the second one does this, after `step` steps. The first one is stopped there. */
 static void tell_loss(struct fixture *f, struct fake *fake, int rows0, int rows1, enum fake_end then)
 {
     static double x;
@@ -319,7 +319,7 @@ static void a_launcher_that_fails_ends_the_run(void **state)
     end(&f);
 }
 
-/* What the loop calls without asking. */
+/* The slots that the loop calls without a check. */
 static void every_launcher_has_what_the_conductor_calls(void **state)
 {
     (void)state;

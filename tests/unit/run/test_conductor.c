@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports of made-up ranks: what the conductor makes of errors, messages, counts, and of bytes that are none of these. */
+/* Reports of fake ranks: the conductor's handling of errors, messages, counts, and malformed bytes. */
 #include "run/conducted.h"
 
 #include "sim/report/reporter.h"
@@ -39,7 +39,7 @@ static void test_which_error(void **state)
     }
 }
 
-/* At the same time, the first of the system's units counts, whoever tells first. */
+/* At equal times, the first of the system's units counts, whichever rank reports first. */
 static void test_two_failures(void **state)
 {
     (void)state;
@@ -168,7 +168,7 @@ static void test_step_log(void **state)
     end(&f);
 }
 
-/* Rows 1 ... 4 of two ranks and lines of a step log, of which those from row `from` on are told. */
+/* Rows 1 ... 4 of two ranks and lines of a step log; those from row `from` on are reported. */
 static void tell_from(struct fixture *f, double *x, int from)
 {
     static const char *const lines[] = {"0,1\n", "1,1\n", "2,1\n", "3,1\n"};
@@ -366,7 +366,7 @@ static void test_byte_by_byte(void **state)
     const char *bytes = f.ranks[0].bytes.bytes;
     size_t begin_at = 0, frames = 0;
     for (size_t n = 1; n <= f.ranks[0].bytes.size; n++) {
-        /* In memory of its own size, so that a look beyond it would be seen. */
+        /* In memory of the exact size, so that an overread would be detected. */
         char *part = malloc(n - begin_at);
         assert_non_null(part);
         memcpy(part, bytes + begin_at, n - begin_at);

@@ -48,7 +48,7 @@ static void test_how(void **state)
     assert_fails(tt_confined_read(&(struct tutti_run_options){.allows = net, .allow_count = 1}, &how),
                  TUTTI_ERR_ARGUMENT, "allow");
     assert_fails(tt_confined_read(&(struct tutti_run_options){.limits = "cpu=1"}, &how), TUTTI_ERR_ARGUMENT, "limits");
-    /* A node may confine them by its own will. */
+    /* A node may confine them without a request. */
     assert_ok(tt_confined_read(&(struct tutti_run_options){.limits = "cpu=1", .nodes = "a:1"}, &how));
 }
 
@@ -71,7 +71,7 @@ static void test_units(void **state)
     assert_string_equal(said, "");
     check_policy(&job, 0, true, false);
     check_policy(&job, 1, false, true);
-    /* In one process both may do both, which is told. */
+    /* In one process both have the union of permissions, which is logged. */
     job.place = together;
     assert_ok(tt_confined_check(&job));
     assert_non_null(strstr(said, "allow mass=net: unit 'ball' shares a process with 'mass', and may do the same"));
@@ -92,7 +92,7 @@ static void test_all_units(void **state)
     assert_ok(tt_confined_check(&job));
     assert_string_equal(said, "");
     check_policy(&job, 0, true, false);
-    check_policy(&job, 1, false, false); /* where there is no unit */
+    check_policy(&job, 1, false, false); /* a rank without a unit */
     tt_job_close(&job);
 }
 

@@ -266,7 +266,7 @@ static void test_lists(void **state)
         tt_nodes_list_fini(&list);
     }
 
-    char line[3000]; /* one, however long: its end is no node of its own */
+    char line[3000]; /* one, however long: its end is not a separate node */
     size_t n = (size_t)snprintf(line, sizeof line, "a:1 #%*s", 2000, "b:2\n");
     scratch_write(&scratch, "nodes", line, n);
     assert_ok(tt_nodes_list_read(&list, scratch_path(&scratch, "nodes")));

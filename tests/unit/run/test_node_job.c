@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a node is told of a run. */
+/* The data about a run that a node receives. */
 #include "run/node/node_protocol.h"
 
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void test_damaged_jobs(void **state)
     assert_fails(tt_node_protocol_read_job(&job, parcel.bytes, parcel.size, "/folder", 1), TUTTI_ERR_FORMAT, "damaged");
     tt_node_protocol_free_job(&job);
     for (size_t size = 0; size < parcel.size; size++) {
-        char *cut = malloc(size + 1); /* of its own, so that reading beyond it is seen */
+        char *cut = malloc(size + 1); /* separate, so that an overread is detected */
         assert_non_null(cut);
         memcpy(cut, parcel.bytes, size);
         assert_fails(tt_node_protocol_read_job(&job, cut, size, "/folder", 2), TUTTI_ERR_FORMAT, "damaged");

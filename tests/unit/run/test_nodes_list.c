@@ -89,7 +89,7 @@ static void test_too_many(void **state)
     refuse(text, "neither a public key");
 }
 
-/* The place is told: which file, which line. */
+/* Messages have the position: file and line. */
 static void test_places(void **state)
 {
     (void)state;

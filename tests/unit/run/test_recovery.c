@@ -81,7 +81,7 @@ static void test_others(void **state)
     tt_recovery_fini(&f.recovery);
 }
 
-/* What cannot be reached at the start is the person's to mend; later it is one more loss. */
+/* A node that is unreachable at the start is for the user to fix; later it is one more loss. */
 static void test_while_it_is_started(void **state)
 {
     (void)state;

@@ -50,7 +50,7 @@ static void test_waits_for_slower(void **state)
     }
     size_t row = (f.ranks[0].bytes.size - columns) / 3;
     assert_ok(offer_all(&f));
-    assert_int_equal(f.ranks[0].taken, columns); /* rank 1 has told no columns yet */
+    assert_int_equal(f.ranks[0].taken, columns); /* rank 1 has not reported its columns yet */
     assert_false(exists(f.result));
     rank_tell_columns(&f.ranks[1]);
     assert_ok(offer_all(&f));
@@ -150,7 +150,7 @@ static void test_types(void **state)
     end(&f);
 }
 
-/* Rank 0 always tells the time. */
+/* Rank 0 always reports the time. */
 static void test_no_columns(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static void test_failed_ahead(void **state)
     end(&f);
 }
 
-/* What is refused must not cost an earlier result. */
+/* A rejected run must not destroy an earlier result. */
 static void test_refused(void **state)
 {
     (void)state;

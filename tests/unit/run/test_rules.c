@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the owner of a node lets FMUs do that runs bring: the rules on their way to a worker, and what becomes of them there. The process is
- * not confined in earnest. */
+/* The rules of a node's owner for FMUs that runs bring: their transfer to a worker, and their effect there. The process
+ * is not really confined. */
 #include "failing.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void test_check(void **state)
 
 /* ---- in a worker ---- */
 
-/* A job of two units, each on a rank of its own, as a run sends it. */
+/* A job of two units, each on a separate rank, as a run sends it. */
 static void open_job(struct tt_job *job, struct tutti_run_options *options)
 {
     static const char *const files[] = {"mass=" TUTTI_FOLDERS "/ChainMass_fmi2",

@@ -86,7 +86,7 @@ static void free_bench(struct bench *bench)
     free(bench);
 }
 
-/* The kind of the next answer, and what it says; 0: there is none. */
+/* Returns the kind of the next answer, and its content; 0 if there is none. */
 static uint32_t hear(struct bench *bench, char *bytes, size_t room, struct tt_byte_reader *in)
 {
     char id[8];
@@ -190,7 +190,7 @@ static void send_peers(struct bench *bench)
 
 /* ---- calls that fail ---- */
 
-/* From the file to workers that know of each other: all is there, or the runner is told why not. */
+/* From the file to connected workers: everything arrives, or the runner gets the reason. */
 static enum tutti_err run(void *context)
 {
     struct bench *bench = context;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counted.h - statistics that all have a value of their own. */
+/* counted.h - statistics with distinct values. */
 #ifndef TUTTI_TESTS_COUNTED_H
 #define TUTTI_TESTS_COUNTED_H
 

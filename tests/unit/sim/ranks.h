@@ -200,7 +200,7 @@ static inline void assert_came_through(const struct told *told)
         fail_msg("%s: %s", tutti_err_name(told->returned), told->message);
 }
 
-/* The column of this name: whose rank told it, and which it is there. */
+/* The column of this name: the rank that reported it, and its index there. */
 static inline const struct told *find_column(const struct outcome *outcome, const char *name, uint32_t *column)
 {
     for (int r = 0; r < outcome->ranks; r++)

@@ -56,7 +56,7 @@ static double error(void)
     return most;
 }
 
-/* The error after so many calls of G. */
+/* The error after `iterations` calls of G. */
 static double after(int iterations)
 {
     for (int k = 0; k < iterations; k++) {
@@ -81,7 +81,7 @@ static void none_takes_what_comes(void **state)
     assert_memory_equal(guess, image, 3 * sizeof *guess);
 }
 
-/* z = c z + b: two evaluations tell everything, also where the plain iteration runs away (|c| >= 1). */
+/* z = c z + b: two evaluations determine the solution, even where the plain iteration diverges (|c| >= 1). */
 static void aitken_is_exact_for_one_unknown(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void weights_say_what_counts(void **state)
     assert_near(guess[0], linear.solution[0], 1e-9);
 }
 
-/* A step that is iterated anew knows nothing of the last one. */
+/* A restarted iteration keeps nothing of the previous step. */
 static void a_restart_forgets(void **state)
 {
     (void)state;

@@ -25,7 +25,7 @@ static enum word word_of(int number, uint32_t unit)
     return (enum word)(number % WORDS);
 }
 
-/* Each unit comes to a point of its own, where that is not what is compared. */
+/* Each unit reaches a separate point, unless that is compared. */
 static double refused_at(uint32_t unit)
 {
     return 0.1 + 0.01 * unit;
@@ -45,7 +45,7 @@ struct half_run {
     uint32_t positions[UNITS];
 };
 
-/* Units in an order of their own, as seidel has them. */
+/* Units in a separate order, as in seidel. */
 static uint32_t shuffled[UNITS] = {2, 0, 3, 1};
 
 static void begin(struct half_run *half, struct tt_fabric *fabric, const int32_t *place, bool in_sequence)
@@ -149,7 +149,7 @@ static const int32_t placements[PLACEMENTS][UNITS + 1] = {
     {0, 1, 1, 2, 3}, {0, 1, 2, 0, 3}, {0, 1, 2, 1, 3}, {0, 1, 2, 2, 3}, {0, 1, 2, 3, 4},
 };
 
-/* What the units say, and where they are. */
+/* The units' answers and positions. */
 struct question {
     int number;
     bool in_sequence;
@@ -294,7 +294,7 @@ static void ask_at_once(const struct question *question, take_part *part)
     tt_shared_fabric_free(area);
 }
 
-/* Threads cost much where there are few cores: of all cases one in so many, other ones for each placement. */
+/* Threads are expensive with few cores: of all cases one in STRIDE, different ones for each placement. */
 enum { STRIDE = 97 };
 
 static void ask_all(take_part *part)
@@ -389,7 +389,7 @@ static void questions_have_one_answer(void **state)
     ask_all(find_extremes);
 }
 
-/* One that does not come: the others are told to stop, and say so. */
+/* One rank does not take part: the others are stopped, and report it. */
 static void a_decision_ends_where_the_run_is_stopped(void **state)
 {
     (void)state;

@@ -186,7 +186,7 @@ static void auto_spares_units_that_cannot(void **state)
     assert_reasons_for(&chosen, "'a' has steps of its own");
 }
 
-/* What an option says is taken, without a reason. */
+/* Choices by options have no reason. */
 static void options_decide(void **state)
 {
     (void)state;

@@ -75,7 +75,7 @@ static void ranks_tell_their_part_of_a_run(void **state)
     forget(&one);
 }
 
-/* A rank without units has nothing to tell, except for the first one, who knows the time; and comes to the same end. */
+/* A rank without units has no reports, except for the first one, which reports the time; its end is equal. */
 static void a_rank_may_have_no_unit(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ void *__wrap_calloc(size_t n, size_t size)
     return memory_is_out ? NULL : __real_calloc(n, size);
 }
 
-/* Before it can tell anything: those that wait for it hear of it all the same. */
+/* Failing before any report: the ranks that wait for it are notified nevertheless. */
 static void a_rank_without_memory_stops_all(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void a_rank_without_memory_stops_all(void **state)
     tt_shared_fabric_free(area);
 }
 
-/* In a step: others come as far as it came, no further where they wait for it, and rows up to there are all told. */
+/* In a step: the others reach its step, and no further if they wait for it, and all rows up to there are reported. */
 static void a_rank_that_fails_in_a_step_keeps_its_rows(void **state)
 {
     (void)state;

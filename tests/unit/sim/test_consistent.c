@@ -112,7 +112,7 @@ static enum tutti_err try(const struct tutti_run_options *options, unsigned long
     return err;
 }
 
-/* What is linear takes one iteration per step, and comes out as corrected. */
+/* Linear systems take one iteration per step, with the result of the correction. */
 static void linear_loops_take_one_iteration(void **state)
 {
     (void)state;

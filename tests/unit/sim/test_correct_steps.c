@@ -61,7 +61,7 @@ static void finish(struct pieces *run, enum tutti_err err)
     tt_job_close(&run->job);
 }
 
-/* What a run takes. */
+/* The cost of a run. */
 static struct tt_correction_counts count_work(const struct tutti_run_options *options)
 {
     struct pieces run;
@@ -157,7 +157,7 @@ static void steps_taken_back_leave_no_trace(void **state)
             }
 }
 
-/* A control that goes back all the time, with everything: the errors stay what it was told. */
+/* A control with frequent rollback, with all features: the errors stay within the tolerance. */
 static void controlled_steps_keep_the_tolerance(void **state)
 {
     (void)state;
@@ -250,7 +250,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_fails(try(&e.options), TUTTI_ERR_ARGUMENT, "averages");
 }
 
-/* From t = 0.5 on, y2 = x + u2 on both sides: there are no such outputs. */
+/* From t = 0.5 on, y2 = x + u2 on both sides: such outputs do not exist. */
 static void a_loop_without_a_solution_is_an_error(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static void a_mark_that_is_known_costs_nothing(void **state)
     fake_close(world);
 }
 
-/* Ten changes in a row at the very start of a step are no events; one that is later ends the row. */
+/* Ten consecutive changes at the very start of a step are not events; a later one ends the sequence. */
 static void a_unit_that_does_nothing_else_is_ignored(void **state)
 {
     (void)state;

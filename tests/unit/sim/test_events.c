@@ -64,7 +64,7 @@ static void rounds_without_rest_are_an_error(void **state)
     fake_close(world);
 }
 
-/* What a unit sees does not depend on its place in the list: both jump to what the other was. */
+/* A unit's inputs do not depend on its place in the list: both jump to each other's earlier value. */
 static void all_inputs_are_staged_first(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void all_inputs_are_staged_first(void **state)
     fake_close(world);
 }
 
-/* A unit in the middle of a step of its own is not there. */
+/* A unit in the middle of a separate step does not take part. */
 static void only_units_that_are_there_cross(void **state)
 {
     (void)state;

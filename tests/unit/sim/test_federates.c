@@ -42,7 +42,7 @@ static void assert_grants(struct tt_federates *federates, double t, unsigned uni
     assert_int_equal(heard, news);
 }
 
-/* The first one is granted its time; nothing else is until it goes on. Times before 0 are times as others are. */
+/* The first one is granted its time; all others wait until it continues. Times before 0 are ordinary times. */
 static void times_rise(void **state)
 {
     (void)state;
@@ -51,7 +51,7 @@ static void times_rise(void **state)
     assert_grants(federates, -2.5, 1 << A | 1 << C, 0);
     assert_grants(federates, -2.5, 0, 0);
     assert_ok(tt_federated_request_advance(federates, A, TUTTI_ADVANCE_TAR, -2.5));
-    assert_grants(federates, -2.5, 0, 0); /* c may still tell something */
+    assert_grants(federates, -2.5, 0, 0); /* c may still send a message */
     assert_ok(tt_federated_send_update(federates, C, -2.5));
     assert_ok(tt_federated_request_advance(federates, C, TUTTI_ADVANCE_TAR, -2.5));
     assert_grants(federates, -2.5, 1 << A | 1 << C, 1 << A);

@@ -45,7 +45,7 @@ static void communication_points(void **state)
     world->times.stop = 0.75;
     fake_open(world);
     assert_ends(world, TIMES(0.1, 2 * 0.1, 3 * 0.1, 4 * 0.1, 5 * 0.1, 6 * 0.1, 7 * 0.1, 0.75));
-    assert_ok(tt_run_until_end(&world->execution.loop)); /* there is nothing more to do */
+    assert_ok(tt_run_until_end(&world->execution.loop)); /* nothing left to do */
     assert_same_double(world->execution.rank.t, 0.75);
     assert_int_equal(world->stats.steps, 8);
     fake_close(world);

@@ -122,7 +122,7 @@ static void a_change_is_located_to_the_tolerance(void **state)
         assert_int_equal(fake_n(fake_at(world, 1)), 1);
         assert_int_equal(world->stats.events_located, 1);
         assert_true(world->execution.master.memory.event);
-        assert_same_double(step(world, 0.1), 0.1); /* there is nothing more */
+        assert_same_double(step(world, 0.1), 0.1); /* nothing follows */
         assert_int_equal(world->stats.events_located, 1);
         fake_close(world);
     }
@@ -153,8 +153,8 @@ static void an_event_that_follows_from_a_located_one_is_the_same(void **state)
     fake_close(world);
 }
 
-/* b, whose inputs are of a later time, does not leave the start of the step: it crosses an event there, in vain, and one by itself
- * in a step as short as can be. */
+/* b, whose inputs are of a later time, does not leave the start of the step: it crosses an event there, in vain, and
+ * one alone in a minimal step. */
 static void an_event_in_the_step_across_is_counted_once(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void an_event_in_the_step_across_is_counted_once(void **state)
     fake_close(world);
 }
 
-/* Outputs that change in every step are no events: after ten times they are let go. */
+/* Outputs that change in every step are not events: after ten times they are ignored. */
 static void what_always_changes_is_no_event(void **state)
 {
     (void)state;
@@ -212,7 +212,7 @@ static void steps_that_are_all_refused_are_an_error(void **state)
     fake_close(world);
 }
 
-/* One ends the run inside of a step: that is where all go. */
+/* One ends the run inside the step: all step to that point. */
 static void all_go_where_one_ended_the_run(void **state)
 {
     (void)state;

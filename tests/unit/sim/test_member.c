@@ -81,7 +81,7 @@ static void an_event_is_crossed_alone(void **state)
     fake_close(world);
 }
 
-/* What a unit announced is an end of its step, with an event there, also in the middle of a step of all. */
+/* An announced event ends a step of its unit, also in the middle of a step of all units. */
 static void announced_times_are_met(void **state)
 {
     (void)state;
@@ -113,7 +113,7 @@ static void a_refused_step_is_left_to_all(void **state)
     fake_close(world);
 }
 
-/* One that stands as it stood tries half of the step, and half again, and goes on from there. */
+/* A unit with unchanged state tries half of the step, then half of that, and continues from there. */
 static void a_refused_step_is_halved(void **state)
 {
     (void)state;
@@ -187,7 +187,7 @@ static void a_unit_ends_the_run_in_an_event(void **state)
     fake_close(world);
 }
 
-/* The second half has inputs of its own. */
+/* The second half has separate inputs. */
 static void a_step_is_made_in_halves(void **state)
 {
     (void)state;

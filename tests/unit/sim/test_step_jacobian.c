@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dY/du of a step by differences with rollback: against the exact derivatives of linear units, with inputs that are held and inputs that
- * move; what it leaves behind; where there is no derivative. */
+/* dY/du of a step by differences with rollback: against the exact derivatives of linear units, with held and moving
+ * inputs; side effects; missing derivatives. */
 #include "mixers.h"
 
 #include "sim/coupling/step_jacobian.h"
@@ -35,7 +35,7 @@ struct probed {
     struct tt_sim *master;
     const struct tt_step_jacobian *jacobian;
     double target;
-    bool moves; /* a column is an input at the end of the step, to which it goes on a line */
+    bool moves; /* a column is an input at the end of the step, to which it moves on a line */
     uint32_t places[INPUTS];
 };
 
@@ -176,7 +176,7 @@ static void measure(const char *fmu, const char *interface, bool moves, enum way
     check_entries(rank, &jacobian, h, moves, tolerance);
     assert_int_equal(jacobian.tried, way == BY_STEPS || strcmp(interface, "cs") == 0 ? INPUTS : 0);
 
-    /* Everything is where it was, and such steps are none of the run's. */
+    /* Everything is restored, and such steps are not counted for the run. */
     double again[OUTPUTS];
     assert_memory_equal(signals, rank->wires.signals, rank->wires.signal_size);
     assert_int_equal(rank->units[0]->counts.do_steps - rank->units[0]->counts.auxiliary, accepted);
@@ -209,7 +209,7 @@ static void entries_are_those_of_the_equations(void **state)
     measure("Mixer_fmi2", "cs", true, BY_DERIVATIVES, 1e-7);
 }
 
-/* ---- where there is none ---- */
+/* ---- missing derivatives ---- */
 
 struct edge {
     struct tt_sim *master;

@@ -22,7 +22,7 @@ struct driven {
     void (*drive)(double t, double *u, double *du);
     double start[DRIVEN_STATES], stop;
     int segments;
-    bool linear; /* u goes on with its slope; else it is constant */
+    bool linear; /* u continues with its slope; false: constant */
 };
 
 /* A problem in one of its segments: the context of an ode. */
@@ -128,7 +128,7 @@ static inline void driven_sum(struct tt_solver_counts *sum, const struct tt_solv
     sum->error_failures += counts->error_failures;
 }
 
-/* CVODE by its own interface, restarted at each segment. */
+/* CVODE by its own functions, restarted at each segment. */
 static inline void driven_solve_cvode(const struct driven *driven, double tolerance, struct driven_result *result)
 {
     SUNContext context;

@@ -176,7 +176,7 @@ static void test_limits(void **state)
     tt_solver_free(solver);
 }
 
-/* Torricelli's tank: sqrt of a level below 0 has no value. The level is 0 at t = 2 and there is no way on. */
+/* Torricelli's tank: sqrt of a level below 0 is undefined. The level is 0 at t = 2, where the solution ends. */
 static enum tt_eval tank(void *context, double t, const double *x, double *dx)
 {
     const double *bound = context;

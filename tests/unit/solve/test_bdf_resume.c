@@ -471,7 +471,7 @@ static unsigned long steps_if_resumed(unsigned long every, double tolerance, dou
     return steps;
 }
 
-/* That a prediction is off as ever is no news: order, steps and result remain. */
+/* An ordinary error of the prediction is not a change: order, steps and result remain. */
 static void test_nothing_new(void **state)
 {
     (void)state;

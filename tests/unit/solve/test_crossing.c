@@ -54,7 +54,7 @@ static void the_first_of_several_is_found(void **state)
     assert_same_double(search(&curves, 2, 4, false, &found), 2); /* outside from the beginning */
 }
 
-/* It goes and comes back: at the end there is nothing to see. */
+/* It crosses and returns: at the end nothing is visible. */
 static void the_beginning_is_looked_at_after_an_event(void **state)
 {
     (void)state;

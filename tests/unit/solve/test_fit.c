@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of squares: against minima in closed form, with derivatives of their own and by differences, in bounds; singular values; Student's quantiles. */
+/* Sums of squares: against minima in closed form, with analytic derivatives and by differences, in bounds; singular
+ * values; Student's quantiles. */
 #include "test.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 /* Rosenbrock: r = (10 (x1 - x0^2), 1 - x0), least at (1, 1). */
 struct banana {
     unsigned evaluations, jacobians;
-    double wall; /* there are no values where x0 is greater */
+    double wall; /* undefined for greater x0 */
 };
 
 static enum tutti_err evaluate(void *context, const double *x, double *r, bool *good)

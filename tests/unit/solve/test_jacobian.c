@@ -14,7 +14,7 @@ struct chain {
     struct tt_ode ode;
     struct tt_pattern pattern;
     double nominals[N];
-    double lowest[N], highest[N]; /* outside of these, f has no value */
+    double lowest[N], highest[N]; /* f is undefined outside these bounds */
     unsigned long rhs, directional, jacobians;
     unsigned long fail_at; /* the number of the call that fails for good; 0: none */
 };

@@ -157,7 +157,7 @@ static void test_singular(void **state)
             set_two(&matrix, 0, 1, 1, 0); /* eigenvalues 1 and -1 */
             assert_false(factor(lu, &matrix, sparse, 1));
             assert_false(factor(lu, &matrix, sparse, -1));
-            assert_true(factor(lu, &matrix, sparse, 2)); /* and goes on */
+            assert_true(factor(lu, &matrix, sparse, 2)); /* and works afterwards */
             check_solution(lu, &matrix, 2, complex_shift, 1e-14);
             set_two(&matrix, 3, 0, 0, 3); /* nothing is left */
             assert_false(factor(lu, &matrix, sparse, 3));

@@ -9,7 +9,7 @@
 
 static const struct tt_kinsol_options defaults;
 
-/* What a problem's functions see; `evaluated` is the x of the last evaluation. */
+/* Records the calls of a problem's functions; `evaluated` is the x of the last evaluation. */
 struct seen {
     size_t n;
     double *evaluated;
@@ -203,7 +203,7 @@ static void test_guess_is_solution(void **state)
 struct scalar {
     struct seen seen;
     double (*g)(double x), (*slope)(double x);
-    double low, high; /* there is no value outside */
+    double low, high; /* undefined outside */
     bool says_so;     /* or is silent, and gives a NaN */
     double iterates[200];
 };

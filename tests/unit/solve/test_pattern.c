@@ -193,7 +193,7 @@ static void test_bands(void **state)
     }
 }
 
-/* An arrow: the long column first and by itself, all others together but for the row that they share. */
+/* An arrow: the long column first and alone, all others together except for their common row. */
 static void test_long_columns_first(void **state)
 {
     (void)state;

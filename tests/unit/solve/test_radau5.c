@@ -472,7 +472,7 @@ static void test_gives_up(void **state)
     tt_solver_free(solver);
 }
 
-/* An input that jumps ten times, a little: to go on is cheaper than to begin again, and as good. */
+/* An input with ten small jumps: resuming is cheaper than restarting, and as accurate. */
 static void test_resume(void **state)
 {
     (void)state;

@@ -111,7 +111,7 @@ static void test_grid(void **state)
     }
     tt_solver_free(solver);
 
-    /* Limits of a grid of its own, 1000 steps each: as many steps as without, and none that is tiny. */
+    /* Limits on a separate grid, 1000 steps each: no additional and no tiny steps. */
     problem = problem_at(0);
     solver = solver_of(&tt_solver_heun, &problem, 1e-4, 0);
     for (size_t i = 1; i <= 1000; i++) {

@@ -74,7 +74,7 @@ static void slopes_are_kept_until_the_input_is_set(void **state)
     }
 }
 
-/* Only the slope is new: the value goes on from where the old one has led. */
+/* Only the slope is new: the value continues from the end of the old one. */
 static void a_slope_may_change_alone(void **state)
 {
     (void)state;
@@ -218,13 +218,13 @@ static void a_solver_looks_ahead(void **state)
         unsigned long ahead = steps_with_horizon(solvers[s], 100, 1e-4);
         assert_true(steps_with_horizon(solvers[s], 0, 1e-4) >= 10000);
         if (solver_named(solvers[s])->fixed)
-            assert_int_equal(ahead, 1000); /* of its own 0.01 */
+            assert_int_equal(ahead, 1000); /* its own step of 0.01 */
         else
             assert_true(ahead < 400);
     }
 }
 
-/* What is after the unit's time was computed with inputs that did not come. */
+/* The solution after the unit's time was computed with inputs that did not come. */
 static void inputs_change_while_the_solver_is_ahead(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void nominal_values_of_0_do_no_harm(void **state)
     }
 }
 
-/* u = 0.5 + t, and the scalar is told in one call with an array. */
+/* u = 0.5 + t, and the scalar is set in one call with an array. */
 static void scalars_among_arrays_move(void **state)
 {
     (void)state;

@@ -239,7 +239,7 @@ static void outputs_by_inputs(void **state)
             assert_same_double(get_real(&life, "x"), x);
             assert_same_double(get_real(&life, "swing"), swing);
             assert_same_double(get_real(&life, "u"), 2.5);
-            double before = get_real(&life, "x"); /* and goes on as if nothing had been asked */
+            double before = get_real(&life, "x"); /* and continues unaffected */
             go(&life, 0.75);
             assert_near(get_real(&life, "x"), exp(-0.25) * (before - 2.5 - 1) + 2.25 + 1, 1e-6);
             unload(&life);

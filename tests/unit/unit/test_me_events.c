@@ -74,7 +74,7 @@ static void a_bounce_is_one_event(void **state)
             }
 }
 
-/* x only touches level 1, at 2 pi, 4 pi, ...: whatever rounding makes of that, nothing else is lost, and the run goes on. */
+/* x only touches level 1, at 2 pi, 4 pi, ...: whatever the effect of rounding, nothing is lost, and the run continues. */
 static void grazing_does_no_harm(void **state)
 {
     (void)state;
@@ -311,7 +311,7 @@ static void events_iterate(void **state)
         ramp(&life, versions[v], "what=5");
         assert_true(go(&life, 1).event);
         assert_ok(life.kind->enter_event(life.unit));
-        /* FMI 1.0 iterates inside of the FMU. */
+        /* FMI 1.0 iterates inside the FMU. */
         assert_fails(life.kind->settle(life.unit, &life.event), TUTTI_ERR_FMU, v ? "do not settle" : "called again");
         assert_non_null(strstr(tutti_err_message(), "t = 0.5"));
         unload(&life);
@@ -390,8 +390,8 @@ static void chattering_is_named(void **state)
             check_chatter(versions[v], solvers[s]);
 }
 
-/* A ball whose hops halve: it leaves the floor and is back within a step of the solver, in the end. (It is no use to look
- * for the end of this: rounding lets the ball fall through the floor, sooner or later.) */
+/* A ball whose hops halve: finally it leaves the floor and is back within a step of the solver. (Sooner or later
+ * rounding lets the ball fall through the floor.) */
 static void hops_shorter_than_a_step_are_seen(void **state)
 {
     (void)state;

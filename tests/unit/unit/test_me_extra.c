@@ -16,7 +16,7 @@ enum { VERSION_COUNT = 3 };
 static const char *const solvers[] = {"cvode", "adams", "dopri5", "dirk", "radau5", "bdf", "ida", "rk4"};
 enum { SOLVER_COUNT = sizeof solvers / sizeof *solvers };
 
-/* What the equations below are asked for, and what they do wrong. */
+/* The faults of the equations below. */
 enum { RIGHT, FAIL_START, FAIL_RHS, FAIL_STRUCTURE, WRONG_ROW, FAIL_JACOBIAN, FAIL_OUTPUT, NOT_A_NUMBER };
 struct wish {
     int how;
@@ -204,7 +204,7 @@ static void every_jacobian_does(void **state)
             }
 }
 
-/* p1' = cos(t) beside an FMU that has no states of its own. */
+/* p1' = cos(t) beside an FMU without states. */
 static void an_fmu_without_states(void **state)
 {
     struct scratch *scratch = *state;
@@ -262,7 +262,7 @@ static void events_leave_them_alone(void **state)
         }
 }
 
-/* ---- p1' = A p1, p2' = C of `swing` by x: what the FMU tells about itself; Wave's A is -1, C is sin(t) */
+/* ---- p1' = A p1, p2' = C of `swing` by x, from the FMU's linearisation; Wave's A is -1, C is sin(t) */
 
 static enum tutti_err start_at_one(void *context, struct tutti_model *model, double t, double *p)
 {
@@ -444,7 +444,7 @@ static void nonsense_is_refused(void **state)
     assert_fails(tutti_run(&options, NULL), TUTTI_ERR_ARGUMENT, "extra equations need Model Exchange");
 }
 
-/* No equations, but columns of what the FMU tells. */
+/* No equations, but columns of FMU data. */
 static enum tutti_err only_output(void *context, struct tutti_model *model, double t, const double *p, double *values)
 {
     struct tutti_state_space space;

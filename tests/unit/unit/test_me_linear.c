@@ -162,7 +162,7 @@ static void arrays_by_differences(void **state)
     unload(&life);
 }
 
-/* What is not wanted is not computed; what is wanted later is right then. */
+/* Parts that are not requested are not computed; a later request gives correct ones. */
 static void parts_can_be_had_alone(void **state)
 {
     (void)state;

@@ -18,7 +18,7 @@ static void restore(struct life *life, const struct tt_unit_saved *saved, double
     life->t = t;
 }
 
-/* The same bits where the solver's memory comes back, else as near as the tolerance tells. */
+/* Equal bits if the solver's memory is restored, otherwise within the tolerance. */
 static void assert_repeated(const struct life *life, const char *solver, double value, double before, double tolerance)
 {
     (void)life;
@@ -75,7 +75,7 @@ static void steps_can_be_repeated(void **state)
         }
 }
 
-/* A solver that is ahead of the unit comes back, too, and the values do not tell. */
+/* A solver that is ahead of the unit is restored, too, without visible effects. */
 static void steps_can_be_repeated_by_a_solver_that_was_ahead(void **state)
 {
     (void)state;
@@ -300,7 +300,7 @@ static void a_point_at_an_event_is_before_or_after_it(void **state)
     }
 }
 
-/* Going back over one event a thousand times is no chattering. */
+/* Rolling back over one event a thousand times is not chattering. */
 static void an_event_may_be_repeated_often(void **state)
 {
     (void)state;

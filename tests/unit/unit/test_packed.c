@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A unit goes on in another process: here, in another instance that has come to its first step. */
+/* A unit is resumed in a different process: here, in a second instance at its first step. */
 #include "test.h"
 
 #include "exchange.h"
 
-/* Another instance goes on where this one is; the caller's to unload. */
+/* A second instance resumes at this one's state; the caller unloads it. */
 static void move(struct life *from, struct life *to)
 {
     struct tt_unit_saved *saved = NULL, *unpacked = NULL;
@@ -32,7 +32,7 @@ static void refuse_parts(struct life *life, struct life *other)
     assert_ok(life->kind->pack(life->unit, saved, &parcel));
     for (size_t size = 0; size < parcel.size; size++) {
         struct tt_unit_saved *unpacked = NULL;
-        char *part = malloc(size + 1); /* of its own size, so that a look beyond it is seen */
+        char *part = malloc(size + 1); /* of the exact size, so that an overread is detected */
         memcpy(part, parcel.bytes, size);
         struct tt_byte_reader in = {.at = part, .end = part + size};
         assert_fails(other->kind->unpack(other->unit, &in, &unpacked), TUTTI_ERR_FORMAT, "no saved state");
@@ -45,7 +45,7 @@ static void refuse_parts(struct life *life, struct life *other)
 
 /* ---- Model Exchange ---- */
 
-/* From `at` to the end both go alike, to the bit: what cannot be packed begins anew in both. */
+/* From `at` to the end both continue alike, to the bit: parts that cannot be packed restart in both. */
 static void go_on(const char *model, const char *version, const char *solver, const char *output, double at)
 {
     struct life here, there;

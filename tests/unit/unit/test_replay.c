@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A unit is told again what another one was told. */
+/* Repeats the calls of a unit in a second one. */
 #include "test.h"
 
 #include "exchange.h"

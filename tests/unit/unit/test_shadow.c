@@ -49,9 +49,9 @@ static void assert_same_traits(const struct tt_unit *a, const struct tt_unit *b)
     assert_int_equal(a->asks_for_inputs, b->asks_for_inputs);
 }
 
-/* ---- what ranks tell each other ---- */
+/* ---- traits exchanged between ranks ---- */
 
-/* Each by itself, so that none stands for another, over what the shadow was before; and back. */
+/* Each separately, so that none hides another, over the shadow's earlier value; and back. */
 static void every_trait_goes_over(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void without_structural_parameters_there_are_no_extents(void **state)
 
 /* ---- calls ---- */
 
-/* Made up: code of it would be a crash, since there is none. */
+/* Fake: running its code would crash, since it has none. */
 static struct tt_description no_desc = {.fmi = 3};
 static struct tt_fmu no_fmu = {.path = "nowhere.fmu", .desc = &no_desc};
 

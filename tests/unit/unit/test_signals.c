@@ -46,7 +46,7 @@ static void test_layout(void **state)
     tt_description_free(desc);
 }
 
-/* What the FMU returned may change or vanish with its next call; the copies stay. */
+/* Values returned by the FMU may change or vanish with its next call; the copies stay. */
 static void test_ownership(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void test_packed_by_others(void **state)
     begin_both(&here, &there, desc);
     tt_signals_pack(&here, &parcel);
     for (size_t size = 0; size < parcel.size; size++) {
-        char *part = malloc(size + 1); /* of its own size, so that a look beyond it is seen */
+        char *part = malloc(size + 1); /* of the exact size, so that an overread is detected */
         memcpy(part, parcel.bytes, size);
         struct tt_byte_reader in = {.at = part, .end = part + size};
         assert_fails(tt_signals_unpack(&there, &in), TUTTI_ERR_FORMAT, "not as they should be");

@@ -41,12 +41,12 @@ static void test_short_steps_are_measured_seldom(void **state)
     unsigned long measured = make_steps(&unit, 1000000, false, 1e-7);
     assert_in_range(measured, 1000, 6000); /* one in 200 */
     assert_near(tt_unit_seconds(&unit), 0.1, 1e-9);
-    measured = make_steps(&unit, 1000000, false, 0); /* quicker than the clock can tell */
+    measured = make_steps(&unit, 1000000, false, 0); /* faster than the clock's resolution */
     assert_in_range(measured, 900, 6000);
     assert_near(tt_unit_seconds(&unit), 0.1, 1e-3);
 }
 
-/* The machine did something else meanwhile: that is no reason to think that all steps take so long. */
+/* The machine was busy meanwhile: that must not be extrapolated to all steps. */
 static void test_a_hiccup_stands_for_itself(void **state)
 {
     (void)state;

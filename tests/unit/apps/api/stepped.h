@@ -24,7 +24,7 @@
 struct rows {
     size_t columns, count, room;
     double *data;
-    unsigned told; /* of columns, so many times */
+    unsigned told; /* number of calls with columns */
     char names[1024];
     size_t fail_at; /* from this row on it has had enough; 0: never */
 };
@@ -135,7 +135,7 @@ static inline void finish_and_free(struct tutti_simulation *simulation)
 
 enum way_back {
     EXACT,  /* what follows is the same to the bit */
-    ANEW,   /* ... from the second time on: SUNDIALS begins anew */
+    ANEW,   /* from the second time on: SUNDIALS restarts */
     NO_WAY, /* the FMU cannot */
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What a master learns of its units belongs to a point: after going back it is known again what was known there, no more. */
+/* A master's experience with its units belongs to a point: restoring the point restores it. */
 #include "sim/fake_unit.h"
 
 #include "apps/api/simulation.h"
 #include "sim/pending_set.h"
 
-/* The calls that a unit got in so many steps from where the run is. */
+/* The calls of a unit in a number of steps from the run's point. */
 struct calls {
     struct fake_call items[FAKE_MOST_STEPS];
     unsigned count;
@@ -79,7 +79,8 @@ static void outputs_that_are_ignored(void **state)
     fake_close(world);
 }
 
-/* A unit that comes back at the start of every step for its inputs crosses these events by itself after some of them. */
+/* A unit that returns early at the start of every step because of its inputs crosses these events alone after some of
+ * them. */
 static void a_unit_that_takes_its_inputs_as_news(void **state)
 {
     (void)state;

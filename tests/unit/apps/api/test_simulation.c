@@ -162,7 +162,7 @@ static void note(void *context, enum tutti_log_level level, const char *origin, 
     snprintf(context, 256, "%s", text);
 }
 
-/* An FMU that ends the run before t: that is told at the end, as by a run. */
+/* An FMU that ends the run before t: reported at the end, as by a run. */
 static void test_advance_ends_early(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Points of a simulation in files: another simulation goes on from there, to the bit. */
+/* Saved points in files: a second simulation resumes there, to the bit. */
 #include "scratch.h"
 #include "stepped.h"
 
@@ -9,7 +9,7 @@ static void step_on(struct tutti_simulation *simulation, int steps)
         assert_ok(tutti_simulation_step(simulation));
 }
 
-/* One that saves and goes on, and one that begins anew and goes on from the file. */
+/* One simulation that saves and continues, and one that resumes from the file. */
 static void go_on(const struct sort *sort, const char *path, int before)
 {
     struct rows first = {0}, second = {0};
@@ -59,7 +59,7 @@ static void test_same_to_the_bit(void **state)
     scratch_fini(&scratch);
 }
 
-/* What a program has put, and no unit has taken yet. */
+/* Values that a program has put, and that are still pending. */
 static void test_what_was_put(void **state)
 {
     (void)state;
@@ -98,7 +98,7 @@ static void test_refusals(void **state)
     assert_ok(tutti_simulation_save_file(a, path));
     assert_int_equal(tutti_simulation_restore_file(b, path), TUTTI_ERR_ARGUMENT);
     assert_non_null(strstr(tutti_err_message(), "step"));
-    step_on(b, 2); /* it goes on where it was */
+    step_on(b, 2); /* it continues at its point */
     assert_same_double(tutti_simulation_time(b), 0.1);
     const char *damaged = scratch_write(&scratch, "damaged", "Tutti checkpoint\n", 17);
     assert_int_equal(tutti_simulation_restore_file(a, damaged), TUTTI_ERR_FORMAT);

@@ -85,7 +85,7 @@ static void test_point_is_used_again(void **state)
     finish_and_free(simulation);
 }
 
-/* It is told what is missing where Tutti is not there as a whole. */
+/* An incomplete installation is reported. */
 static void test_program_that_is_missing(void **state)
 {
     (void)state;

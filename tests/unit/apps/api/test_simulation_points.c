@@ -16,7 +16,7 @@ static size_t step_on(struct tutti_simulation *simulation, struct rows *rows, in
     return first;
 }
 
-/* From every second point on, there and back again twice, while the simulation goes on as if nothing had been. */
+/* From every second point on, there and back again twice, while the simulation continues unaffected. */
 static void go_back_and_forth(const struct sort *sort)
 {
     struct rows rows = {0}, whole = {0};
@@ -246,8 +246,8 @@ static void test_put_and_points(void **state)
     finish_and_free(simulation);
 }
 
-/* A value that is set where a simulation goes on: derivatives that a unit gives after its first step only, and the row that was
- * shown there already, are the same whether the simulation comes there for the first time or goes back. */
+/* A value set at a resumed point: derivatives that a unit provides after its first step only, and the row already shown
+ * there, are independent of whether the simulation reaches the point or is restored to it. */
 static void test_put_where_it_goes_on(void **state)
 {
     (void)state;
@@ -328,7 +328,7 @@ static void test_refused(void **state)
     struct tutti_point *point = NULL, *foreign = NULL;
     assert_ok(tutti_simulation_save(simulation, &point));
     assert_fails(tutti_simulation_restore(simulation, point), TUTTI_ERR_UNSUPPORTED, "result file would run backwards");
-    assert_ok(tutti_simulation_step(simulation)); /* it can go on */
+    assert_ok(tutti_simulation_step(simulation)); /* it can continue */
     assert_ok(tutti_simulation_save(other, &foreign));
     assert_fails(tutti_simulation_save(simulation, &foreign), TUTTI_ERR_ARGUMENT,
                  "the point does not belong to this simulation");

@@ -35,7 +35,7 @@ static void run_new(const char *name, struct tutti_run_options options, const ch
     finish_and_free(simulation);
 }
 
-/* One after a run that was left in the middle, one after a whole one, one after a finished one; each tells what it is by its rows. */
+/* One after a run that was left in the middle, one after a whole one, one after a finished one; the rows identify each. */
 static void compare(const char *name, struct tutti_run_options options, const char *const *sets, size_t count)
 {
     struct rows plain = {0}, changed = {0}, rows = {0};
@@ -192,7 +192,7 @@ static void test_after_a_failure(void **state)
     rows_fini(&rows);
 }
 
-/* Values that cannot be are told when they are set, or at the start, and the next reset forgets them. */
+/* Impossible values are reported when they are set, or at the start, and the next reset forgets them. */
 static void test_after_a_wrong_value(void **state)
 {
     (void)state;

@@ -374,7 +374,7 @@ static void test_put_is_an_event(void **state)
         finish_and_free(simulation);
         rows_fini(&rows);
     }
-    /* Between two rows of an output step there is none before yet. */
+    /* Between two rows of an output step it has none yet. */
     struct rows rows = {0};
     struct tutti_watcher watcher = WATCHER(&rows);
     struct tutti_run_options options = {FEEDTHROUGH("3"),    .has_output_step = true,        .output_step = 0.5,
@@ -483,7 +483,7 @@ static void test_put_refuses_what_others_drive(void **state)
     scratch_fini(&scratch);
 }
 
-/* A unit with steps of its own takes it when it comes to the next. */
+/* A unit with separate steps receives it with its next step. */
 static void test_put_waits_for_a_unit(void **state)
 {
     (void)state;
@@ -506,7 +506,7 @@ static void test_put_waits_for_a_unit(void **state)
 
 /* ---- FMI 1.0's negated aliases ---- */
 
-/* Feedthrough with an input that is minus float64_in, and has bounds of its own. */
+/* Feedthrough with an input that is minus float64_in, and has separate bounds. */
 static const char *make_negated(struct tt_archive **archive)
 {
     static char path[4200];

@@ -167,7 +167,7 @@ static void test_row_fails_a_step(void **state)
     rows_fini(&rows);
 }
 
-/* Simulations in several threads, each with a watcher of its own. */
+/* Simulations in several threads, each with a separate watcher. */
 static void *step_in_a_thread(void *context)
 {
     struct rows *rows = context;

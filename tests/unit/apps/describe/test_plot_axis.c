@@ -58,7 +58,7 @@ static void what_all_values_have_is_taken_off(void **state)
     assert_label(fit(1e9, 1e9 + 5), "time", "s", "time - 1000000000 in s");
 }
 
-/* Rounding errors are no curve. */
+/* Rounding errors are not drawn as a curve. */
 static void constants_have_room_around(void **state)
 {
     (void)state;

@@ -107,7 +107,7 @@ static bool has_value(const struct tt_plot_line *line, double value)
     return false;
 }
 
-/* Extremes, jumps and gaps survive, and there are no more than four points per column. */
+/* Extremes, jumps and gaps survive, with at most four points per column. */
 static void many_rows_are_thinned_out(void **state)
 {
     (void)state;

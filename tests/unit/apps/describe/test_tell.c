@@ -105,7 +105,7 @@ static void test_check(void **state)
     assert_int_equal(number_at(json, "errors"), 0);
     json_decref(json);
 
-    /* What is wrong with a file that two units share is told once, with both. */
+    /* A fault of a file that two units share is reported once, with both. */
     json = check(OPTIONS("file", "a=" KIT("Claiming_fmi2"), "file", "b=" KIT("Claiming_fmi2"), "file",
                          "c=" KIT("Dahlquist_fmi2")),
                  0);

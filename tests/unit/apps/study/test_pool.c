@@ -43,7 +43,8 @@ static enum tutti_err idle(void *context)
     return TUTTI_OK;
 }
 
-/* In place of those of the C library: so many microseconds after a record came it is read, and after a worker's last it ends. */
+/* Replace those of the C library: a delay in microseconds before a record is read, and before a worker ends after its
+ * last record. */
 static useconds_t late;
 
 int poll(struct pollfd *files, nfds_t count, int milliseconds)
@@ -96,7 +97,7 @@ static void test_all_moods(void **state)
     check_runs(vary, 2, 3);
 }
 
-/* A worker's last record is read together with all before it: there is nothing left that it was told of, but there is more to do. */
+/* A worker's last record is read together with all before it: it has no assigned runs left, but further runs exist. */
 static void test_a_worker_leaves_with_nothing_ahead(void **state)
 {
     (void)state;

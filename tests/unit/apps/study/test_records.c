@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of runs: records as bytes, hostile ones too, and the journal that they are added to, cut and damaged. */
+/* Records of runs: as bytes, including malformed ones, and the journal that they are added to, cut and damaged. */
 #include "scratch.h"
 #include "test.h"
 
@@ -47,7 +47,7 @@ static void test_records(void **state)
     memcpy(&number, (const char *)record.rows + 5 * sizeof number, sizeof number);
     assert_near(number, 4, 0);
     for (size_t size = 0; size < parcel.size;
-         size++) { /* cut anywhere: in memory of its own, so that a look beyond is seen */
+         size++) { /* cut anywhere: in memory of the exact size, so that an overread is detected */
         uint8_t *cut = malloc(size + 1);
         assert_non_null(cut);
         memcpy(cut, parcel.bytes, size);
@@ -98,7 +98,7 @@ static void add(uint64_t from, uint64_t to)
     tt_sweep_journal_close(journal, false);
 }
 
-/* Whatever byte it was cut at, the records before are there, and it goes on from them. */
+/* Wherever it was cut, the complete records are kept, and it continues from them. */
 static void test_cut_journals(void **state)
 {
     (void)state;

@@ -290,7 +290,7 @@ static void logarithmic_and_phase(void **state)
     json_decref(json);
 }
 
-/* The last rows of a run are written after it was asked for the last time while it went on. */
+/* The last rows of a run are written after the last request during the run. */
 static void of_a_run_that_is_over_all_is_told(void **state)
 {
     struct fixture *f = *state;

@@ -150,7 +150,7 @@ static void test_slopes(void **state)
     }
 }
 
-/* Where a function has an infinite derivative, what rests has none. */
+/* Where a function has an infinite derivative, a constant has derivative 0. */
 static void test_slopes_at_rest(void **state)
 {
     (void)state;

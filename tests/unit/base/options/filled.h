@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* filled.h - options that all have a value of their own. */
+/* filled.h - options with distinct values. */
 #ifndef TUTTI_TESTS_FILLED_H
 #define TUTTI_TESTS_FILLED_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options by their names: every kind, what is refused and in which words, and what a program is told of them. */
+/* Options by name: every kind, rejected values with their messages, and the descriptions for programs. */
 #include "base/log.h"
 #include "filled.h"
 

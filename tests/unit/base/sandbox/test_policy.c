@@ -69,7 +69,7 @@ static void test_limits(void **state)
     assert_int_equal(limits.processes, 64);
 }
 
-/* What a run asks for of a node that permits some of it. */
+/* Requests of a run to a node that permits some of them. */
 static void test_within(void **state)
 {
     static const struct {

@@ -196,7 +196,7 @@ static void test_names(void **state)
     assert_string_equal(tt_archive_name(archive, 3), "resources/");
     for (size_t i = 0; i < tt_archive_count(archive); i++)
         assert_true(tt_archive_has(archive, tt_archive_name(archive, i)));
-    assert_true(tt_archive_has(archive, "binaries/")); /* has no entry of its own */
+    assert_true(tt_archive_has(archive, "binaries/")); /* has no explicit entry */
     assert_true(tt_archive_has(archive, "binaries/linux64/"));
     static const char *const absent[] = {"",
                                          "/",
@@ -296,7 +296,7 @@ static void test_unpack(void **state)
     assert_false(exists(path));
     snprintf(path, sizeof path, "%s/documentation", folder);
     assert_false(exists(path));
-    size_t m; /* reading goes on working */
+    size_t m; /* reading still works */
     char text[100];
     assert_int_equal(read_entry(archive, "sources/m.c", text, sizeof text, &m), TUTTI_OK);
     assert_memory_equal(text, "int x;\n", 7);

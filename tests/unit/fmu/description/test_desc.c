@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a description says in FMI 1.0, 2.0 and 3.0, and what is made of files that are not quite right. */
+/* The content of descriptions of FMI 1.0, 2.0 and 3.0, and the reading of slightly wrong files. */
 #include "desc_helper.h"
 
 static void fmi1_cs(void **state)

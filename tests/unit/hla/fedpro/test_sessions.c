@@ -8,7 +8,7 @@
 
 enum { MOST_CALLS = 5000 };
 
-/* What the RTI was told. */
+/* The calls that the RTI received. */
 struct rti {
     struct tt_fedpro_sessions sessions;
     struct tt_fedpro_session *last;
@@ -296,7 +296,7 @@ static void another_version_and_too_many_sessions_are_refused(void **state)
     assert_string_equal(rti.why, "the RTI ends");
 }
 
-/* Calls and callbacks go on while the connection is cut after any number of bytes in either direction, again and again. */
+/* Calls and callbacks continue while the connection is cut after any number of bytes in either direction, repeatedly. */
 static void nothing_is_lost_and_nothing_comes_twice(void **state)
 {
     (void)state;

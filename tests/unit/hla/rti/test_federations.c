@@ -133,7 +133,7 @@ static void test_resign_actions(void **state)
     assert_raises(tt_rti_resign(w.a[2], TUTTI_RESIGN_DIVEST), OwnershipAcquisitionPending, "'C'");
     drain(w.a[1]);
     drain(w.a[2]);
-    /* What it owned goes to the federate that asked, the rest stays without an owner. */
+    /* Its attributes pass to the federate that requested them, the rest stays without an owner. */
     assert_done(tt_rti_resign(w.a[0], TUTTI_RESIGN_DIVEST));
     assert_int_equal(assert_next(w.a[2], AttributeOwnershipAcquisitionNotification)->handles[0], SPEED);
     assert_int_equal(assert_next(w.a[2], RequestAttributeOwnershipAssumption)->handles[0], DOORS);
@@ -175,7 +175,7 @@ static void test_lost_federate(void **state)
     drain(w.a[1]);
     assert_done(tt_time_management_advance(w.a[1], TUTTI_ADVANCE_TAR, at(&w, 5)));
     assert_quiet(w.a[1]);
-    /* Its messages stand, its objects are deleted, and time goes on. */
+    /* Its messages stay, its objects are deleted, and time advances. */
     tt_rti_drop_federate(w.a[0], "it is gone");
     const struct tt_callback *c = assert_next(w.a[1], ReflectAttributeValues);
     assert_int_equal(c->time, time);

@@ -178,7 +178,7 @@ static void test_merging(void **state)
     assert_true(tt_fom_find_member(&fom->objects, bus, "speed") > 0);
     assert_true(tt_fom_find_member(&fom->objects, VEHICLE + 1, "colour") > 0);
     tt_fom_free(fom);
-    /* What the standard declares may be added to, as its own MIM does. */
+    /* Extensions of the standard's declarations are permitted, as its own MIM does. */
     fom =
         made(MODULES(V2010 OBJECTS("<objectClass><name>HLAmanager</name><objectClass><name>HLAfederate</name>"
                                    "<attribute><name>HLAfederateHandle</name><dataType>HLAhandle</dataType></attribute>"

@@ -374,9 +374,9 @@ static void test_object_advisories(void **state)
     assert_quiet(w.a[0]);
     assert_done(tt_rti_resign(w.a[2], TUTTI_RESIGN_NO_ACTION));
     assert_int_equal(assert_next(w.a[0], StopRegistrationForObjectClass)->object_class, CAR);
-    /* A publisher that comes later is told at once; one whose switch is off, never. */
+    /* A later publisher is notified at once; one whose switch is off, never. */
     assert_done(tt_declarations_subscribe_attributes(w.a[0], SET(VEHICLE, SPEED), true, ""));
-    assert_quiet(w.a[0]); /* not by its own subscription */
+    assert_quiet(w.a[0]); /* not by the federate's subscription */
     assert_done(tt_declarations_publish_attributes(w.a[1], SET(VEHICLE, SPEED)));
     assert_int_equal(assert_next(w.a[1], StartRegistrationForObjectClass)->object_class, VEHICLE);
     struct tt_fom_switches *own;
@@ -417,7 +417,7 @@ static void test_updates_that_are_wanted(void **state)
     assert_int_equal(c->handles[0], SPEED);
     assert_done(tt_declarations_subscribe_attributes(w.a[2], SET(CAR, SPEED, DOORS), true, ""));
     assert_int_equal(assert_next(w.a[0], TurnUpdatesOnForObjectInstance)->handles[0], DOORS);
-    /* The next owner is told, too. */
+    /* The next owner is notified, too. */
     drain(w.a[1]);
     assert_done(tt_ownership_acquire(w.a[1], OF(car, SPEED), NO_TAG));
     assert_next(w.a[0], RequestAttributeOwnershipRelease);

@@ -151,7 +151,7 @@ static void test_what_may_be_acquired(void **state)
     assert_done(tt_declarations_unpublish_object_class(w.a[1], CAR));
     assert_raises(tt_ownership_acquire(w.a[1], OF(car, SPEED), NO_TAG), ObjectClassNotPublished, "'B'");
     assert_raises(tt_ownership_acquire(w.a[0], OF(car, SPEED), NO_TAG), FederateOwnsAttributes, "'A'");
-    /* What is not published any more is not owned any more. */
+    /* Attributes that are no longer published are no longer owned. */
     assert_done(tt_declarations_unpublish_attributes(w.a[0], (struct tt_class_set){CAR, (uint32_t[]){SPEED}, 1}));
     assert_false(owns(w.a[0], car, SPEED));
     assert_true(owns(w.a[0], car, DOORS));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When federates may go on: the cases that a person can follow. test_time_oracle.c has the others. */
+/* Grants of time: the cases that a person can follow. test_time_oracle.c has the rest. */
 #include "rti_helper.h"
 
 #define TAR TUTTI_ADVANCE_TAR

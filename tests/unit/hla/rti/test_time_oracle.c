@@ -226,7 +226,7 @@ static void settle(void)
     }
 }
 
-/* What the RTI says */
+/* Callbacks of the RTI */
 
 static int message_of(const struct tt_callback *callback)
 {
@@ -237,7 +237,7 @@ static int message_of(const struct tt_callback *callback)
     return message;
 }
 
-/* What holds whatever the oracle says. `now`: the last grant that the RTI told. */
+/* Invariants that hold whatever the oracle says. `now`: the last grant reported by the RTI. */
 static void check_receipt(struct member *m, const struct tt_callback *callback, double now)
 {
     if (callback->kind != TUTTI_CALLBACK_ReceiveInteraction || callback->received != TUTTI_ORDER_TIMESTAMP)
@@ -312,7 +312,7 @@ static void check_queries(int f)
     assert_same_double(tt_logical_time_to_double(w.time, time), m->now);
 }
 
-/* Somebody can go on: of those who wait, not all wait for each other. */
+/* Some federate can advance: not all waiting ones wait for each other. */
 static void check_progress(void)
 {
     int joined = 0, waiting = 0;

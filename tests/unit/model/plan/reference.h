@@ -17,7 +17,7 @@ static inline bool in_loop(const struct tt_structure *structure, uint32_t node)
     return structure->scc.first[block + 1] - structure->scc.first[block] > 1;
 }
 
-/* All that a node needs outside of its own loop is known. */
+/* All needs of a node outside its loop are known. */
 static inline bool needs_met(const struct tt_structure *structure, uint64_t known, uint32_t node)
 {
     for (uint32_t i = structure->graph.first[node]; i < structure->graph.first[node + 1]; i++) {
@@ -42,8 +42,7 @@ static inline uint64_t close_up(const struct tt_structure *structure, uint64_t k
     return known;
 }
 
-/* Breadth first over what is known: a move evaluates one component for all that can be had. States are told apart by
- * the outputs that are known. */
+/* Breadth-first search over sets of known outputs: a move evaluates one component for all possible outputs. */
 static inline uint32_t least_evaluations(const struct tt_structure *structure)
 {
     uint32_t outputs[MOST_OUTPUTS], count = 0, tail = 0, head = 0;

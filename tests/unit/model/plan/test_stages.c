@@ -6,8 +6,8 @@
 static struct coupled coupled;
 static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 
-/* "ab bc": a's output to b's next input, b's to c's; dependencies inside of units do not matter. Expected: "a|(bc)|d": a, then the
- * cycle of b and c, then d. */
+/* "ab bc": a's output to b's next input, b's to c's; dependencies inside units do not matter. Expected: "a|(bc)|d": a,
+ * then the cycle of b and c, then d. */
 static void expect(uint32_t units, const char *pairs, const char *expected)
 {
     struct tt_structure structure;

@@ -80,12 +80,12 @@ static void what_is_not_told_is_assumed(void **state)
     expect_needs(b, "y1", true, "1.u2");
     expect_needs(b, "y2", true, "1.u1 1.u2");
     expect_needs(d, "y1", true, "");
-    /* c tells nothing, but no unit reads it; d tells nothing, but no input of it is connected. */
+    /* c declares nothing, but no unit reads it; d declares nothing, but has no connected input. */
     assert_int_equal(structure.assumed_count, 1);
     assert_int_equal(structure.assumed[0], b);
 }
 
-/* The system's own ports are no nodes, nor what only they are connected to. */
+/* The system's own ports are not nodes, nor are their exclusive partners. */
 static void ports_of_the_system_are_no_nodes(void **state)
 {
     (void)state;

@@ -50,7 +50,7 @@ static void test_new(void **state)
     tt_tree_free(maker.tree);
 }
 
-/* A default namespace, another prefix, and one that is declared anew for something else. */
+/* A default namespace, a second prefix, and one that is redeclared for a different URI. */
 static void test_prefixes(void **state)
 {
     (void)state;
@@ -122,7 +122,7 @@ static void test_can_say(void **state)
         assert_false(tt_tree_is_encodable(bad[i]));
 }
 
-/* What is written is read again. */
+/* Written text is read back. */
 static void test_uri(void **state)
 {
     (void)state;

@@ -104,7 +104,7 @@ static enum tutti_err write_tree(void *context)
     writing->write(writing->tree, &text);
     enum failing_kind kind = failing_pause();
     bool failed = text.failed;
-    /* Without memory to see what changed, all of it is written anew. */
+    /* Without memory for the comparison, everything is rewritten. */
     if (!failed && failing.now < failing.at)
         assert_string_equal(text.text, writing->expected);
     tt_text_fini(&text);

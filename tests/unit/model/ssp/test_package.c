@@ -181,7 +181,7 @@ static void assert_unresolved(const char *uri, const char *words)
     assert_null(place.fragment);
 }
 
-/* What is no file anywhere. */
+/* References that never resolve to a file. */
 static void assert_never_resolved(void)
 {
     assert_unresolved("", "is empty");

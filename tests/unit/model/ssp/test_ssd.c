@@ -5,7 +5,7 @@
 SSP_READER(ssd)
 
 #define TOP(version, rest) "<ssd:SystemStructureDescription" SPACES " version='" version "' name='doc'>\n" rest
-/* What is in the root system begins in line 3, what follows it in the line after. */
+/* The content of the root system begins in line 3, the rest in the line after it. */
 #define SYSTEM(content)                                                                                                \
     TOP("2.0", "<ssd:System name='root'>\n" content "</ssd:System>\n</ssd:SystemStructureDescription>\n")
 #define SYSTEM1(content)                                                                                               \

@@ -5,7 +5,7 @@
 SSP_READER(ssm)
 SSP_READER(ssb)
 
-/* What is in them begins in line 2. */
+/* Their content begins in line 2. */
 #define MAPPING(content) "<ssm:ParameterMapping" SPACES " version='1.0'>\n" content "</ssm:ParameterMapping>\n"
 #define DICTIONARY(content) "<ssb:SignalDictionary" SPACES " version='2.0'>\n" content "</ssb:SignalDictionary>\n"
 

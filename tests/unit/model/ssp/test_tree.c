@@ -348,7 +348,7 @@ static void test_random_changes(void **state)
     }
 }
 
-/* Where '<' and '>' are not what they seem, a document is written anew. */
+/* If '<' and '>' are not plain characters, a document is rewritten. */
 static void test_wide_characters(void **state)
 {
     static const char *const documents[] = {"<a><b/></a>", "<a x='1'/>", "<a><!-- c --><b></b><?p?></a>", "<a>\r\n</a>",

@@ -341,7 +341,7 @@ static inline void assert_found(struct fixture *f, unsigned errors, unsigned war
         fail_msg("\"%s\" is not in what was found, or not %u and %u:\n%s", words, errors, warnings, text);
 }
 
-/* The setting of "a.p" or "a.x[1]"; NULL: there is none. */
+/* Returns the setting of "a.p" or "a.x[1]"; NULL if there is none. */
 static inline const struct tt_setting *setting(struct fixture *f, const char *name)
 {
     uint32_t component, variable;

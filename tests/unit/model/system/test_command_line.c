@@ -100,7 +100,8 @@ static void test_set_again(void **state)
         assert_int_equal(*(const int32_t *)setting(f, "ip")->values, -30);
     }
     assert_false(tt_start_values_replace(f->system, good, 3));
-    /* What is more than a number for one variable goes the other way: texts, sizes, lists, the first of two for one variable. */
+    /* Options other than one number for one variable need a reload: texts, sizes, lists, the first of two for one
+     * variable. */
     const char *const others[][2] = {{"sp=a", NULL}, {"n=3", NULL}, {"vp=1 2", NULL}, {"p=1", "p=2"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         memset(f->set, 0, sizeof f->set);

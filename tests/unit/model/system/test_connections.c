@@ -166,7 +166,7 @@ static void test_dangling(void **state)
     assert_found(f, 3, 0,
                  "error s.ssd:4: a connection names 'a.y2', which is a variable of the FMU, but no connector; "
                  "add a Connector of kind \"output\"");
-    /* The loading goes on without them. */
+    /* Loading continues without them. */
     assert_string_equal(connections(f), "a.y->b.u");
 }
 

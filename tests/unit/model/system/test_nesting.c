@@ -153,7 +153,7 @@ static void test_components(void **state)
 static void test_dictionaries(void **state)
 {
     struct fixture *f = *state;
-    /* From one system into the entry, out of it in another one, each by a reference of its own. */
+    /* From one system into the entry, out of it in a second one, each by a separate reference. */
     load_clean(f, "<s n='s'><E>"
                   "<s n='one'><E><M n='a'><C><c n='y' k='output'/></C></M><R n='r' dictionary='bus'><C><c n='z' "
                   "k='inout'/></C></R></E>"
@@ -170,7 +170,7 @@ static void test_dictionaries(void **state)
                "k='output'/></C></R></E>"
                "<X><x f='a.y_degC' t='in.T'/><x f='out.T' t='b.u_degC'/><x f='out.T' t='b.u'/></X>" DICTIONARY "</s>");
     assert_connections(f, "a.y_degC->b.u*1+273.15 a.y_degC->b.u_degC");
-    /* A reference's connector may have a unit of its own. */
+    /* A reference's connector may have a different unit of measure. */
     load_clean(f, "<s n='s'><E><M n='a'><C><c n='y' k='output'/></C></M><M n='b'><C><c n='u_K' k='input'/></C></M>"
                   "<R n='in' dictionary='bus'><C><c n='T' k='input'><ssc:Real unit='degC'/></c></C></R>"
                   "<R n='out' dictionary='bus'><C><c n='T' k='output'/></C></R></E>"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Systems from documents that are made at random, right and wrong: what is refused is told, what is loaded is the same the next time, and what
- * --set and --connect add says the same when it is written into the document. */
+/* Random documents, valid and invalid: rejections are reported, a valid one loads equally every time, and --set and
+ * --connect have an equal effect when they are written into the document. */
 #include "system_test.h"
 
 #include "failing.h"
@@ -114,7 +114,7 @@ static const char *const values[] = {"<r value='3'/>",
                                      "<ssv:UInt64 value='2'/>"};
 static const char *const own[] = {"o1", "o2", "o3", "o4"};
 
-static unsigned oddness; /* of the document at hand: one in so many things is odd; 0: none */
+static unsigned oddness; /* of the current document: one part in `oddness` is invalid; 0: none */
 
 static bool is_odd(void)
 {

@@ -117,7 +117,7 @@ static void test_jump(void **state)
     assert_same_double(tt_trajectory_value(f->trajectory, 0, 0, 1, false), 1);
     assert_same_double(tt_trajectory_value(f->trajectory, 0, 0, 1, true), 7);
     assert_same_double(tt_trajectory_next_event(f->trajectory, 0), 1);
-    /* Equal rows at t = 2 are no jump. */
+    /* Equal rows at t = 2 are not a jump. */
     assert_true(isinf(tt_trajectory_next_event(f->trajectory, 1)));
 }
 
@@ -161,7 +161,7 @@ static void test_refusals(void **state)
     assert_fails(read_csv(f, "time,u\n"), TUTTI_ERR_FORMAT, "no rows");
 }
 
-/* Two files with rows of their own; the same input in both is refused, naming them. */
+/* Two files with separate rows; an input in both is rejected, naming them. */
 static void test_two_files(void **state)
 {
     struct fixture *f = *state;
@@ -232,7 +232,7 @@ static const char all_kinds[] =
 
 enum { FEW_COLUMNS = 8 };
 
-/* What is made of a table and formulas; a name per column, then one per formula. */
+/* The parts of a table with formulas; a name per column, then one per formula. */
 struct making {
     struct fixture *fixture;
     const char *csv, *names[FEW_COLUMNS], *formula;

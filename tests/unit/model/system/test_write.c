@@ -73,7 +73,7 @@ static void test_memory(void **state)
     tt_system_free(system);
 }
 
-/* Each attempt needs a document of its own. Names that cannot be looked up are taken for unknown: another error. */
+/* Each attempt needs a new document. Names that cannot be looked up count as unknown, a different error. */
 static void test_memory_of_changes(void **state)
 {
     (void)state;

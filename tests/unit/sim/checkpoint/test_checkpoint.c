@@ -69,7 +69,7 @@ static void every_flipped_bit(void **state)
     tt_bytes_fini(&file);
 }
 
-/* In memory of its own size, so that valgrind and sanitizers see a look beyond it. */
+/* In memory of the exact size, so that valgrind and sanitizers detect an overread. */
 static void every_length(void **state)
 {
     (void)state;
@@ -142,7 +142,7 @@ static void the_one_before(void **state)
     (void)state;
     bool kept;
     put("point.previous", 1, 0);
-    assert_same_double(read_point(&kept), 1); /* there is no other */
+    assert_same_double(read_point(&kept), 1); /* it is the only one */
     assert_true(kept);
     put("point", 2, 1);
     assert_same_double(read_point(&kept), 1);
@@ -170,7 +170,7 @@ static void neither(void **state)
     assert_false(kept);
 }
 
-/* A folder, and a pipe that nobody writes to. */
+/* A folder, and a pipe without a writer. */
 static void no_files(void **state)
 {
     (void)state;

@@ -27,7 +27,7 @@ static struct tt_byte_writer frame(uint64_t number, double t, const char *payloa
 
 static enum tutti_err take(struct tt_collector *collector, const struct tt_byte_writer *parcel, bool *complete)
 {
-    char *copy = malloc(parcel->size + 1); /* of its own size, and gone afterwards */
+    char *copy = malloc(parcel->size + 1); /* of the exact size, and freed afterwards */
     memcpy(copy, parcel->bytes, parcel->size);
     struct tt_byte_reader in = {.at = copy, .end = copy + parcel->size};
     enum tutti_err err = tt_collector_add_frame(collector, &in, complete);
@@ -152,7 +152,7 @@ static void one_frame_with_all(void **state)
     tt_collector_free(collector);
 }
 
-/* ---- what is no frame ---- */
+/* ---- malformed frames ---- */
 
 static void refuse(struct tt_collector *collector, const struct tt_byte_writer *parcel)
 {

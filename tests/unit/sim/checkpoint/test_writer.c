@@ -49,7 +49,7 @@ static void the_last_two_are_kept(void **state)
     }
     struct stat status;
     assert_int_equal(stat(scratch_path(&scratch, "point"), &status), 0);
-    assert_int_equal(status.st_mode & 0777, 0600); /* states of FMUs are nobody else's */
+    assert_int_equal(status.st_mode & 0777, 0600); /* states of FMUs are readable by this user only */
     tt_checkpoint_writer_free(writer);
     tt_checkpoint_writer_free(NULL);
 }
@@ -65,7 +65,7 @@ static void the_end_waits(void **state)
 
 /* ---- files that must be on the disk before ---- */
 
-/* The thread stands still in it until it is let go. */
+/* Blocks the thread until it is released. */
 struct gate {
     pthread_mutex_t lock;
     pthread_cond_t news;
@@ -145,7 +145,7 @@ static void files_that_are_not_on_the_disk(void **state)
 
 /* ---- what cannot be written ---- */
 
-/* A failure is told by the next put, too, once. */
+/* A failure is also reported by the next put, once. */
 static void a_folder_that_comes_later(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void no_room(void **state)
     assert_false(exists(scratch_path(&scratch, "point.part")));
 }
 
-/* What is under the name and is no file of ours stays what it is. */
+/* A foreign object under the name stays unchanged. */
 static void no_file_to_replace(void **state)
 {
     (void)state;

@@ -100,7 +100,7 @@ static void every_value_arrives_and_no_other(void **state)
     assert_int_equal(to.signals.integers[0], 78);
     assert_int_equal(to.signals.integers[1], 78);
     assert_string_equal(to.signals.strings[0], "");
-    assert_string_equal(to.signals.strings[1], ""); /* where there was none */
+    assert_string_equal(to.signals.strings[1], ""); /* previously missing */
     assert_string_equal(to.signals.strings[2], "two \xc3\xa4");
     assert_int_equal(to.signals.binaries[0].size, sizeof bytes_with_zeros);
     assert_memory_equal(to.signals.binaries[0].data, bytes_with_zeros, sizeof bytes_with_zeros);
@@ -420,7 +420,7 @@ static void a_report_fails_as_its_fabric_or_its_parcel_does(void **state)
     parcel.failed = true;
     assert_int_equal(tt_fabric_send_report(&listener.fabric, TUTTI_REPORT_LOG, &parcel), TUTTI_ERR_MEMORY);
     assert_int_equal(listener.size, 0);
-    tt_fabric_begin_report(&parcel); /* begins anew */
+    tt_fabric_begin_report(&parcel); /* restarts */
     assert_false(parcel.failed);
     assert_int_equal(parcel.size, TUTTI_REPORT_HEADER);
     tt_bytes_fini(&parcel);

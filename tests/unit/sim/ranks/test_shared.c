@@ -42,7 +42,7 @@ static void drop_pair(struct pair *pair)
 
 enum { MOST_PAIRS = 2000 };
 
-/* Opens channels until there is no room; says how many there were. 0: it was something else. */
+/* Opens channels until the area is full; returns their number. 0: a different failure. */
 static void *open_many(void *context)
 {
     struct tt_fabric *fabric = context;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tcp fabric does with peers that are strangers, liars, of another version, or gone. That it works with good ones is
- * tests/conformance/test_fabric.c's matter. Ranks are forks; some of them are played by the test, with a bare socket. */
+/* The tcp fabric with peers that are strangers, malicious, of a different version, or gone.
+ * tests/conformance/test_fabric.c tests correct peers. Ranks are forks; the test plays some of them, with a bare
+ * socket. */
 #include "test.h"
 
 #include <arpa/inet.h>
@@ -381,7 +382,7 @@ static void lose_a_peer(struct tt_fabric *fabric)
     expect(atomic_load(&fabric->where->beat) > 0);
 }
 
-/* Whichever of the two has called the other; killed, or standing still as one does whose cable is cut. */
+/* Whichever of the two has connected; killed, or stopped as with a cut cable. */
 static void lose(int which, int signal)
 {
     void *nothing = NULL;
@@ -478,7 +479,7 @@ static void make_keys(void)
     memcpy(world->run.hub_key, world->keys[RANKS].public_key, TUTTI_KEY_SIZE);
 }
 
-/* Rank 0 was told another key of rank 1 than all others were. */
+/* Rank 0 received a key of rank 1 that differs from the others'. */
 static void a_key_that_is_not_known_is_refused(void **state)
 {
     (void)state;

@@ -86,7 +86,7 @@ static void receive_all(struct tt_team *team)
     }
 }
 
-/* There and back, while each team reduces by itself, one of them more often. */
+/* There and back, while each team reduces separately, one of them more often. */
 static void talk(struct tt_team *team)
 {
     struct tt_fabric *fabric = tt_team_fabric(team);
@@ -116,7 +116,7 @@ static void leave_first(struct tt_team *team)
     struct tt_fabric *fabric = tt_team_fabric(team);
     struct tt_bytes bytes;
     fabric->step = 5;
-    if (tt_team_number(team) == 1) { /* which is at no step of its own: any stop ends its wait */
+    if (tt_team_number(team) == 1) { /* which makes no steps itself: any stop ends its wait */
         expect(tt_team_receive(team, true, &bytes) == TUTTI_ERR_STOPPED);
         expect(fabric->step == 5);
         return;
@@ -127,7 +127,7 @@ static void leave_first(struct tt_team *team)
     else
         while (atomic_load(fabric->stop_after) == UINT64_MAX)
             ;
-    expect(!tt_fabric_is_stopped(fabric)); /* it may go on to step 7 ... */
+    expect(!tt_fabric_is_stopped(fabric)); /* it may continue to step 7 */
     fabric->step = 7;
     expect(tt_team_receive(team, false, &bytes) == TUTTI_ERR_STOPPED); /* ... but no further */
 }

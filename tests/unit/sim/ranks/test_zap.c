@@ -92,7 +92,7 @@ static void finish(struct pair *pair)
     zmq_ctx_term(pair->strange);
 }
 
-/* Sends "hello"; does it come within so many milliseconds? */
+/* Sends "hello"; returns true if it arrives within `wait` milliseconds. */
 static bool comes(struct pair *pair, int wait, char user[64])
 {
     zmq_setsockopt(pair->server, ZMQ_RCVTIMEO, &wait, sizeof wait);

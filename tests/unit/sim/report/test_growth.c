@@ -10,7 +10,7 @@ static double random_part(uint64_t *seed)
     return (double)(*seed >> 11) / 9007199254740992.0;
 }
 
-/* When the signal f counts as exploded, seen at so many steps; 0: never. */
+/* The step at which the signal f counts as exploded, of `steps` steps; 0: never. */
 static int explodes(double (*f)(int k), int steps)
 {
     struct tt_oscillation swings = {0};

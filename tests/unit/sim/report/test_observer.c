@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What several ranks report of their own units is, once the conductor has it, what one rank writes. */
+/* The reports of several ranks about their units equal, in the conductor, the output of one rank. */
 #include "run/conducted.h"
 
 #include "count_allocations.h"
@@ -232,7 +232,7 @@ static void test_refused_alike(void **state)
             enum tutti_err err = tt_record_open(&observer, &options, "-", &plant.wires, observed, NULL, &rank.fabric,
                                                 (struct tt_bytes){0});
             assert_int_equal(err, options.record_count == 1 ? TUTTI_OK : TUTTI_ERR_ARGUMENT);
-            assert_int_equal(rank.bytes.size > 0, options.record_count == 1); /* nothing is told of what is refused */
+            assert_int_equal(rank.bytes.size > 0, options.record_count == 1); /* a rejected choice is not reported */
             assert_ok(tt_record_close(&observer));
             rank_fini(&rank);
         }
@@ -247,7 +247,7 @@ static enum tutti_err forget(struct tt_fabric *fabric, const void *bytes, size_t
     return TUTTI_OK;
 }
 
-/* Once the first row is told, the rest cost no memory: with texts that do not grow, and without any. */
+/* After the first row, rows allocate no memory: with texts that do not grow, and without texts. */
 static void test_rows_without_allocation(void **state)
 {
     (void)state;

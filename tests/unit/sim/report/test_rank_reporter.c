@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rank tells: messages also from threads that are not its own, and errors that survive it. */
+/* The reports of a rank: including messages from other threads, and errors that survive it. */
 #include "run/frames.h"
 
 #include <pthread.h>

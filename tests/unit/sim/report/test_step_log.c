@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A step log as a file of its own, also of a run that is interrupted. How the conductor has it: run/test_conductor.c. */
+/* A step log as a separate file, also of an interrupted run. For the conductor's part: run/test_conductor.c. */
 #include "sim/report/step_log.h"
 
 #include "own_scratch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rank counted, as bytes and back. */
+/* The counts of a rank, packed and unpacked. */
 #include "sim/report/reporter.h"
 
 #include <stdlib.h>

@@ -268,7 +268,7 @@ static void check_same(const struct tt_cargo *out, const struct tt_cargo *in)
     }
 }
 
-/* Both ends of a link, and that there is none where nothing goes over. */
+/* Both ends of a link, and no link where nothing is sent. */
 static void check_direction(const struct world *world, uint32_t channel, int from, int to, const bool *nodes)
 {
     static const struct tt_cargo nothing = {0};
@@ -332,7 +332,7 @@ static void two_nodes_two(void **state)
     unload(&world);
 }
 
-/* a and d on one rank, b and c on ranks of their own. */
+/* a and d on one rank, b and c on separate ranks. */
 static void three_ranks(void **state)
 {
     (void)state;
@@ -444,7 +444,7 @@ static void exchanges_take_their_channel(void **state)
     }
     displace_units(&world);
     place_units(&world, 2, (const int32_t[]){0, 0, 1, 1}, false, false);
-    assert_ok(tt_channels_exchange_wave(&world.sides[0].channels, 1)); /* without channels of their own */
+    assert_ok(tt_channels_exchange_wave(&world.sides[0].channels, 1)); /* without separate channels */
     assert_int_equal(world.notes[0].asked, TUTTI_CHANNEL_RUN);
     displace_units(&world);
     unload(&world);

@@ -218,7 +218,7 @@ static void a_type_is_a_block(void **state)
     finish(&wired);
 }
 
-/* W3: sources are told by where they are in `signals`. */
+/* W3: sources are identified by their offset in `signals`. */
 static void sources_lie_in_the_signals(void **state)
 {
     (void)state;
@@ -452,13 +452,13 @@ static void news_are_noticed(void **state)
             fail_msg("%s went by unnoticed", name);
     }
     b->held_changed = false;
-    put(&wired, 0, "float64_in", &(double){3}); /* that is no news, it moves */
+    put(&wired, 0, "float64_in", &(double){3}); /* not new: it moves */
     assert_ok(move_all(&wired));
     assert_false(b->held_changed);
     finish(&wired);
 }
 
-/* A node by itself, as the initialisation stages it. */
+/* A single node, as the initialisation gathers it. */
 static void a_single_input_can_be_staged(void **state)
 {
     (void)state;
@@ -472,7 +472,8 @@ static void a_single_input_can_be_staged(void **state)
     finish(&wired);
 }
 
-/* What the master feeds has a place of its own after the signals of units; a line's connection adds to it, but not at the start. */
+/* Values fed by the master have a separate place after the signals of units; a line's connection adds to them, but not
+ * at the start. */
 static void the_master_feeds_inputs(void **state)
 {
     (void)state;

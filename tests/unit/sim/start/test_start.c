@@ -12,8 +12,8 @@
 
 #define LENGTH(list) (sizeof(list) / sizeof *(list))
 
-/* Everything that a run may have at once: a loop, values of all kinds, parts of arrays, files in and out, steps of their
- * own, events. FMUs are folders: archives would be unpacked a thousand times. */
+/* All features that a run may have at once: a loop, values of all kinds, parts of arrays, files in and out, separate
+ * steps, events. FMUs are folders: archives would be unpacked a thousand times. */
 static const char *const files[] = {"a=" TUTTI_FOLDERS "/Feedthrough_fmi3", "b=" TUTTI_FOLDERS "/Feedthrough_fmi3",
                                     "c=" TUTTI_FOLDERS "/Tracker_fmi2", "d=" TUTTI_FOLDERS "/Stair_fmi3"};
 static const char *const connect[] = {
