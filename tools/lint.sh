@@ -4,7 +4,11 @@
 # All checks run, also after one has failed; exit status 1 if any has. BUILD holds compile_commands.json.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-build=$1
+build=${1:-}
+if [ ! -f "$build/compile_commands.json" ]; then
+    echo "lint: '$build' is not a build folder: no compile_commands.json in it; usage: tools/lint.sh BUILD [CHECK...]" >&2
+    exit 2
+fi
 shift
 jobs=${JOBS:-$(nproc)}
 log=$build/lint/log

@@ -21,7 +21,7 @@ enum {
     MOST_AT_ONCE = 1000,
 };
 
-/* A unit that refuses steps as short as this, as a part of the run, refuses them all. (Near 0 there are many shorter ones.) */
+/* A component that rejects steps as short as this, relative to the run, rejects all steps. (Near 0 there are many shorter ones.) */
 static const double LEAST_STEP = 1e-15;
 
 /* ---- the log ---- */
@@ -37,7 +37,7 @@ static const char *step_output_name(const struct tt_sim *master, uint32_t output
     return name;
 }
 
-/* Which signal drove the attempt; where it was none, whose change, refusal or event did. */
+/* Finds the signal that determined the error of the attempt; without one, the component that ended it. */
 static void find_error_driver(const struct tt_sim *master, const struct tt_step_result *result,
                               struct tt_step_entry *entry)
 {
@@ -69,7 +69,7 @@ static enum tutti_err log_attempt(struct tt_sim *master, const struct tt_step_re
     return tt_step_log_write(master->log, &entry);
 }
 
-/* True if the event is known, and lies after t. */
+/* Returns true if the event is known, and lies after t. */
 static bool is_ahead(const struct tt_step_event *event, double t)
 {
     return event->kind != TUTTI_EVENT_NONE && event->at > t;
@@ -123,9 +123,9 @@ enum tutti_err tt_step_begin(struct tt_sim *master)
     return master->detector.discretes ? tt_detector_save_start(&master->detector) : TUTTI_OK;
 }
 
-/* A unit did not leave the start of a step though its event there was crossed, and, `at_once`, of no shorter step either. So
- * the event is none of a threshold that its inputs reach later: it is the inputs, which are others in a step than at its
- * start, as with seidel, relax or inputs held in the middle. Such a unit enters event mode by itself from now on. */
+/* Counts that a component did not leave the start of a step although its event there was handled; `at_once`: not even in a shorter step. If
+ * this happens repeatedly, no threshold in the step is the cause, but the inputs: with seidel, relax or inputs held in the middle they differ
+ * in the step from those at its start. The component then enters event mode alone from now on. */
 static void count_early_return(struct tt_sim *master, uint32_t component, bool at_once)
 {
     struct tt_rank *rank = master->rank;
@@ -142,7 +142,7 @@ static void count_early_return(struct tt_sim *master, uint32_t component, bool a
            "unit alone");
 }
 
-/* Nothing good can come of signals that are not finite. */
+/* A step that is accepted although it is not accurate must at least have finite signals. */
 static enum tutti_err step_check_finite(const struct tt_sim *master, const struct tt_step_result *result)
 {
     if (tt_watch_is_finite(&master->finite, master->rank))
@@ -157,7 +157,7 @@ static bool is_tiny_step(const struct tt_sim *master, double h)
     return h <= fmin(2 * master->event_tolerance, 1e-3 * rank->times.step);
 }
 
-/* Events that follow each other so closely that the run hardly moves. */
+/* Ends the run if events follow each other so closely that it makes no progress. */
 static enum tutti_err count_dense_events(struct tt_sim *master)
 {
     struct tt_rank *rank = master->rank;
@@ -172,7 +172,7 @@ static enum tutti_err count_dense_events(struct tt_sim *master)
         TIME(rank->t), MOST_AT_ONCE, 2 * master->event_tolerance);
 }
 
-/* The first time that it happens: a step that is not good, and goes on nevertheless. */
+/* Warns, once, that an inaccurate step is accepted. */
 static void step_warn_forced(const struct tt_sim *master, const struct tt_step_result *result, enum tt_verdict verdict)
 {
     const struct tt_rank *rank = master->rank;
@@ -190,8 +190,8 @@ static void step_warn_forced(const struct tt_sim *master, const struct tt_step_r
                step_output_name(master, result->driver, name, sizeof name));
 }
 
-/* Bad steps in large numbers: nothing becomes better of itself. Good ones count against them, unless they are hardly longer
- * than the shortest: such ones lie between bad ones, which follow as soon as the step grows. */
+/* Ends the run after too many inaccurate steps. Accurate steps reduce the count, unless they are hardly longer than the shortest step: those lie
+ * between inaccurate ones, which return as soon as the step grows. */
 static enum tutti_err count_forced_steps(struct tt_sim *master, const struct tt_step_result *result, bool forced)
 {
     struct tt_rank *rank = master->rank;
@@ -219,7 +219,8 @@ static enum tutti_err count_forced_steps(struct tt_sim *master, const struct tt_
         TIME(rank->t), MOST_FORCED, result->error, step_output_name(master, result->driver, name, sizeof name));
 }
 
-/* Errors that only fall with the step stay what they are per unit of time. (A kink does that, but not for long.) */
+/* Errors that are proportional to the step do not decrease per unit of time, however short the step: the tolerance is then for each step. (A
+ * kink has the same effect, but not for long.) */
 static void stop_bounding_per_time(struct tt_sim *master, const struct tt_step_result *result)
 {
     struct tt_rank *rank = master->rank;
@@ -260,9 +261,9 @@ static const char *verdict_word(const struct tt_step_result *result, enum tt_ver
     return verdict == TUTTI_FORCE ? "forced" : "accepted";
 }
 
-/* Errors of a method grow with the power order + 1 of the step, 4 at most. Where a step a little longer than one with a small error errs by
- * far more, and one of the old size is good again, the coupling amplifies differences in it: a smaller tolerance would not make steps
- * shorter, nor a larger one longer. (A jump asks for much shorter steps.) */
+/* Warns if stability bounds the steps instead of their error. Errors of a method grow with the power order + 1 of the step, at most 4. If a step
+ * slightly longer than one with a small error errs by far more, and a step of the old size is accurate again, the coupling amplifies
+ * differences: a tighter tolerance would not shorten the steps, a looser one not lengthen them. (After a jump much shorter steps are needed.) */
 static void check_stability_limit(struct tt_sim *master, const struct tt_step_result *result, enum tt_verdict verdict)
 {
     enum { LEAST_COUNT = 40, WINDOW = 1000 };
