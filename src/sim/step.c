@@ -559,8 +559,7 @@ static enum tutti_err step_cross_within_tolerance(struct macro_step *step)
     return TUTTI_OK;
 }
 
-/* Begins the location of an event in the step: of a changed output, of an event that depends on inputs of a later time, or of a jump that
- * the error shows. */
+/* Begins the location of a changed output, of an event that depends on inputs of a later time, or of a jump. */
 static enum tutti_err step_begin_location(struct macro_step *step, enum tt_step_case wanted, double high)
 {
     step->wanted = wanted;
