@@ -282,7 +282,7 @@ static void drop_shared_memory(const void *kept)
         snprintf(mode, sizeof mode, "%.5s", at); /* " rw-s" */
         bool is_kept = (uintptr_t)kept >= begin && (uintptr_t)kept < end;
         if (strcmp(mode, " rw-s") == 0 && !is_kept)
-            /* NOLINT(performance-no-int-to-ptr): the kernel lists mappings as numbers */
+            /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel lists mappings as numbers */
             munmap((void *)begin, end - begin);
     }
     if (maps)

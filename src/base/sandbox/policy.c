@@ -119,7 +119,7 @@ enum tutti_err tt_policy_add_system(struct tt_policy *policy)
 enum tutti_err tt_policy_allow_unit_forks(struct tt_policy *policy, const char *program, uint64_t size)
 {
     Dl_info loader = {0}; /* a program of shared libraries needs it: it is run with every one */
-    /* NOLINT(performance-no-int-to-ptr): the kernel passes the address as a number */
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel passes the address as a number */
     const void *base = (const void *)getauxval(AT_BASE);
     if (dladdr(base, &loader) && loader.dli_fname)
         TRY(tt_policy_add(policy, loader.dli_fname, false, true));
